@@ -1,0 +1,245 @@
+//! Address and port rules: which sockets may share a port, and which listener a SYN meets.
+//!
+//! One table a host. Knows no sockets beyond their file number and no segments. An IPv4 address
+//! and its IPv4-mapped IPv6 form are one address here; a socket remembers which form it shows.
+
+use crate::errno::{Errno, Sys};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::ops::RangeInclusive;
+
+/// Ports that a host gives by itself (`net.ipv4.ip_local_port_range`).
+pub const EPHEMERAL: RangeInclusive<u16> = 32_768..=60_999;
+
+/// The family of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Domain {
+    /// `AF_INET`
+    V4,
+    /// `AF_INET6`; also takes IPv4 unless told not to.
+    V6,
+}
+
+impl Domain {
+    /// The wildcard address of the family.
+    pub const fn unspecified(self) -> IpAddr {
+        match self {
+            Domain::V4 => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            Domain::V6 => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        }
+    }
+
+    /// The form in which a socket of this family shows an address.
+    pub fn show(self, address: SocketAddr) -> SocketAddr {
+        match (self, address) {
+            (Domain::V6, SocketAddr::V4(v4)) => {
+                SocketAddr::new(v4.ip().to_ipv6_mapped().into(), v4.port())
+            }
+            _ => address,
+        }
+    }
+}
+
+/// The one form of an address that the tables hold.
+pub fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+/// A socket's claim on a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The canonical address; a wildcard claims every address of its family.
+    pub ip: IpAddr,
+    /// Whether a wildcard of IPv6 claims IPv4 too.
+    pub is_dual: bool,
+    /// `SO_REUSEADDR`
+    pub reuses_address: bool,
+    /// `SO_REUSEPORT`
+    pub reuses_port: bool,
+    /// The listener's file, once it listens.
+    pub listener: Option<u32>,
+}
+
+impl Claim {
+    fn overlaps(&self, other: &Claim) -> bool {
+        self.ip == other.ip || self.covers(other.ip) || other.covers(self.ip)
+    }
+
+    /// Whether a connection to `ip` may meet this claim.
+    fn covers(&self, ip: IpAddr) -> bool {
+        match self.ip {
+            IpAddr::V4(own) => own.is_unspecified() && ip.is_ipv4(),
+            IpAddr::V6(own) => own.is_unspecified() && (ip.is_ipv6() || self.is_dual),
+        }
+    }
+
+    /// Linux `inet_csk_bind_conflict`.
+    fn conflicts(&self, other: &Claim) -> bool {
+        let share_address = self.reuses_address
+            && other.reuses_address
+            && self.listener.is_none()
+            && other.listener.is_none();
+        let share_port = self.reuses_port && other.reuses_port;
+        self.overlaps(other) && !share_address && !share_port
+    }
+}
+
+/// A handle to a claim, to change or drop it by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClaimId {
+    port: u16,
+    serial: u32,
+}
+
+/// The claims of one host.
+#[derive(Debug, Default)]
+pub struct Ports {
+    claims: BTreeMap<ClaimId, Claim>,
+    serial: u32,
+    dialed: u16,
+    bound: u16,
+}
+
+impl Ports {
+    /// Claims a port; port 0 asks for one that is free.
+    ///
+    /// # Errors
+    /// `EADDRINUSE` on a conflict, and where no port is free.
+    pub fn bind(&mut self, port: u16, claim: Claim) -> Sys<(u16, ClaimId)> {
+        let port = if port == 0 { self.free_for_bind(&claim)? } else { port };
+        if self.on_port(port).any(|(_, other)| claim.conflicts(other)) {
+            return Err(Errno::EADDRINUSE);
+        }
+        Ok((port, self.insert(port, claim)))
+    }
+
+    /// Claims an even port for a dial (row A33): Linux keeps the odd ones for `bind`.
+    ///
+    /// # Errors
+    /// `EADDRNOTAVAIL` where none is free, as `connect(2)` says.
+    pub fn dial(&mut self, claim: Claim) -> Sys<(u16, ClaimId)> {
+        let port = self.free(self.dialed, 0, &claim).ok_or(Errno::EADDRNOTAVAIL)?;
+        self.dialed = (port - EPHEMERAL.start()) / 2 + 1;
+        Ok((port, self.insert(port, claim)))
+    }
+
+    fn free_for_bind(&mut self, claim: &Claim) -> Sys<u16> {
+        let port = self.free(self.bound, 1, claim).ok_or(Errno::EADDRINUSE)?;
+        self.bound = (port - EPHEMERAL.start()) / 2 + 1;
+        Ok(port)
+    }
+
+    fn free(&self, from: u16, parity: u16, claim: &Claim) -> Option<u16> {
+        let count = (EPHEMERAL.end() - EPHEMERAL.start()).div_ceil(2);
+        (0..count)
+            .map(|step| EPHEMERAL.start() + 2 * ((from + step) % count) + parity)
+            .find(|&port| !self.on_port(port).any(|(_, other)| claim.overlaps(other)))
+    }
+
+    /// A further claim beside one that stands: an accepted connection on its listener's port.
+    pub fn insert(&mut self, port: u16, claim: Claim) -> ClaimId {
+        self.serial += 1;
+        let id = ClaimId { port, serial: self.serial };
+        self.claims.insert(id, claim);
+        id
+    }
+
+    /// Turns a claim into a listener's.
+    ///
+    /// # Errors
+    /// `EADDRINUSE` where another listens on an overlapping address.
+    pub fn listen(&mut self, id: ClaimId, file: u32) -> Sys<()> {
+        let mut claim = self.claims[&id];
+        claim.listener = Some(file);
+        let mut others = self.on_port(id.port).filter(|(other, _)| **other != id);
+        let is_taken = others.any(|(_, other)| other.listener.is_some() && claim.conflicts(other));
+        drop(others);
+        if is_taken {
+            return Err(Errno::EADDRINUSE);
+        }
+        self.claims.insert(id, claim);
+        Ok(())
+    }
+
+    /// Drops a claim.
+    pub fn release(&mut self, id: ClaimId) {
+        self.claims.remove(&id);
+    }
+
+    /// The listener that a SYN to `address` meets: of its very address, else of a wildcard.
+    pub fn listener(&self, address: SocketAddr) -> Option<u32> {
+        let exact = |claim: &Claim| claim.ip == address.ip();
+        let wild = |claim: &Claim| claim.covers(address.ip());
+        let find = |fits: &dyn Fn(&Claim) -> bool| {
+            self.on_port(address.port())
+                .filter(|(_, claim)| fits(claim))
+                .find_map(|(_, claim)| claim.listener)
+        };
+        find(&exact).or_else(|| find(&wild))
+    }
+
+    fn on_port(&self, port: u16) -> impl Iterator<Item = (&ClaimId, &Claim)> {
+        let id = |serial| ClaimId { port, serial };
+        self.claims.range(id(0)..=id(u32::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(ip: &str) -> Claim {
+        let ip = ip.parse().expect("tests use addresses");
+        let is_dual = true;
+        Claim { ip, is_dual, reuses_address: true, reuses_port: false, listener: None }
+    }
+
+    #[track_caller]
+    fn check(first: &str, second: &str, expected: Sys<()>) {
+        let mut ports = Ports::default();
+        let (_, id) = ports.bind(7, claim(first)).expect("the first claim stands");
+        ports.listen(id, 1).expect("the first listens");
+        assert_eq!(ports.bind(7, claim(second)).map(|_| ()), expected, "{first} then {second}");
+    }
+
+    #[test]
+    fn conflicts_of_a_listener_are_those_of_row_a18() {
+        check("127.0.0.1", "0.0.0.0", Err(Errno::EADDRINUSE));
+        check("127.0.0.1", "127.0.0.2", Ok(()));
+        check("127.0.0.1", "::1", Ok(()));
+        check("127.0.0.1", "::", Err(Errno::EADDRINUSE));
+        check("0.0.0.0", "127.0.0.1", Err(Errno::EADDRINUSE));
+        check("0.0.0.0", "::", Err(Errno::EADDRINUSE));
+    }
+
+    #[test]
+    fn the_exact_address_wins_over_the_wildcard() {
+        let mut ports = Ports::default();
+        let mut wild = claim("0.0.0.0");
+        wild.reuses_port = true;
+        let exact = Claim { ip: "10.0.0.1".parse().unwrap(), ..wild };
+        let (_, wild) = ports.bind(7, wild).unwrap();
+        ports.listen(wild, 1).unwrap();
+        let (_, exact) = ports.bind(7, exact).unwrap();
+        ports.listen(exact, 2).unwrap();
+        assert_eq!(ports.listener("10.0.0.1:7".parse().unwrap()), Some(2));
+        assert_eq!(ports.listener("10.0.0.2:7".parse().unwrap()), Some(1));
+        assert_eq!(ports.listener("10.0.0.2:8".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn dials_take_even_ports_and_binds_odd_ones() {
+        let mut ports = Ports::default();
+        let dialed: Vec<u16> = (0..3).map(|_| ports.dial(claim("10.0.0.1")).unwrap().0).collect();
+        let bound: Vec<u16> = (0..2).map(|_| ports.bind(0, claim("10.0.0.1")).unwrap().0).collect();
+        assert_eq!((dialed, bound), (vec![32_768, 32_770, 32_772], vec![32_769, 32_771]));
+    }
+
+    #[test]
+    fn a_host_has_only_so_many_ports() {
+        let mut ports = Ports::default();
+        let dials = (0..).take_while(|_| ports.dial(claim("10.0.0.1")).is_ok()).count();
+        assert_eq!(dials, 14_116);
+        assert_eq!(ports.dial(claim("10.0.0.1")).map(|_| ()), Err(Errno::EADDRNOTAVAIL));
+    }
+}

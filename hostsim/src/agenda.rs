@@ -1,0 +1,167 @@
+//! What can happen next, and when: the one ordered set of pending events of a run.
+//!
+//! Holds events, does not apply them, and decides nothing. An event is in the set at most once a
+//! [`Key`]. The order is canonical: by moment, then by class, then by identity, never by arrival.
+//!
+//! Invariants: `ready` is sorted and holds exactly the events that were due at the last
+//! [`Agenda::collect`]; every other event is in `later`.
+
+use crate::clock::Instant;
+use std::collections::BTreeSet;
+
+/// The kinds of event, in canonical order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// The next segment of one direction of a connection reaches its host.
+    Delivery,
+    /// A timer of a host's kernel.
+    KernelTimer,
+    /// The next deadline of a machine's runtime.
+    MachineTimer,
+    /// An operation of the workload.
+    Operation,
+    /// A start, stop, crash or restart.
+    Lifecycle,
+    /// A fault begins or ends.
+    Fault,
+}
+
+/// Which event: its class and two numbers that the class gives their meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// The kind of event.
+    pub class: Class,
+    /// The first part of its identity: a connection, a host, an operation.
+    pub major: u32,
+    /// The second part: a direction of a connection, else zero.
+    pub minor: u32,
+}
+
+/// An event and its moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Scheduled {
+    /// When it may happen first.
+    pub due: Instant,
+    /// Which event it is.
+    pub key: Key,
+}
+
+/// The pending events of a run.
+#[derive(Debug, Default)]
+pub struct Agenda {
+    ready: Vec<Scheduled>,
+    later: BTreeSet<Scheduled>,
+    horizon: Option<Instant>,
+}
+
+impl Agenda {
+    /// Adds an event. The caller keeps `due` and gives it to [`Agenda::cancel`] again.
+    pub fn schedule(&mut self, due: Instant, key: Key) {
+        let event = Scheduled { due, key };
+        if self.horizon.is_some_and(|horizon| due <= horizon) {
+            if let Err(at) = self.ready.binary_search(&event) {
+                self.ready.insert(at, event);
+            }
+        } else {
+            self.later.insert(event);
+        }
+    }
+
+    /// Takes an event out before it happens; an event that is not there stays not there.
+    pub fn cancel(&mut self, due: Instant, key: Key) {
+        let event = Scheduled { due, key };
+        match self.ready.binary_search(&event) {
+            Ok(at) => drop(self.ready.remove(at)),
+            Err(_) => drop(self.later.remove(&event)),
+        }
+    }
+
+    /// The moment of the first event.
+    pub fn earliest(&self) -> Option<Instant> {
+        self.ready.first().or_else(|| self.later.first()).map(|event| event.due)
+    }
+
+    /// Makes every event that is due at `now` ready.
+    pub fn collect(&mut self, now: Instant) {
+        self.horizon = Some(now);
+        while let Some(&event) = self.later.first() {
+            if event.due > now {
+                break;
+            }
+            self.later.pop_first();
+            self.ready.push(event);
+        }
+    }
+
+    /// The events that are ready, in canonical order.
+    pub fn ready(&self) -> &[Scheduled] {
+        &self.ready
+    }
+
+    /// Every pending event, in canonical order.
+    pub fn iter(&self) -> impl Iterator<Item = Scheduled> + '_ {
+        self.ready.iter().chain(self.later.iter()).copied()
+    }
+
+    /// Takes the `index`th ready event out, so that the caller applies it.
+    ///
+    /// # Panics
+    /// Where `index` is not below the number of ready events.
+    #[track_caller]
+    pub fn take(&mut self, index: usize) -> Scheduled {
+        self.ready.remove(index)
+    }
+
+    /// Asserts what the module promises.
+    pub fn check_invariants(&self) {
+        assert!(self.ready.is_sorted(), "ready events are in canonical order");
+        let horizon = self.horizon.unwrap_or_default();
+        assert!(self.ready.iter().all(|event| event.due <= horizon), "ready events are due");
+        let last = self.ready.last();
+        assert!(self.later.first().is_none_or(|first| last.is_none_or(|last| last < first)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(major: u32) -> Key {
+        Key { class: Class::Delivery, major, minor: 0 }
+    }
+
+    #[test]
+    fn order_is_by_moment_then_identity_whatever_the_order_of_arrival() {
+        let mut agenda = Agenda::default();
+        for (due, id) in [(5, 2), (3, 9), (5, 1), (8, 0)] {
+            agenda.schedule(Instant(due), key(id));
+        }
+        assert_eq!(agenda.earliest(), Some(Instant(3)));
+        agenda.collect(Instant(5));
+        let ids: Vec<u32> = agenda.ready().iter().map(|event| event.key.major).collect();
+        assert_eq!(ids, [9, 1, 2]);
+        agenda.check_invariants();
+    }
+
+    #[test]
+    fn an_event_scheduled_for_the_past_is_ready_at_once() {
+        let mut agenda = Agenda::default();
+        agenda.collect(Instant(10));
+        agenda.schedule(Instant(10), key(1));
+        agenda.schedule(Instant(7), key(2));
+        assert_eq!(agenda.take(0).key, key(2));
+        agenda.check_invariants();
+    }
+
+    #[test]
+    fn a_cancelled_event_does_not_happen() {
+        let mut agenda = Agenda::default();
+        agenda.schedule(Instant(4), key(1));
+        agenda.schedule(Instant(4), key(2));
+        agenda.cancel(Instant(4), key(1));
+        agenda.collect(Instant(4));
+        agenda.cancel(Instant(4), key(2));
+        assert_eq!(agenda.ready(), []);
+        assert_eq!(agenda.earliest(), None);
+    }
+}

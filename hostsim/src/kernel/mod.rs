@@ -1,0 +1,294 @@
+//! A host's descriptors and the open files behind them.
+//!
+//! Calls in, errno out; knows no tokio, no other host and no connection beyond its number. What
+//! needs both ends of a connection is in [`crate::network`].
+//!
+//! A descriptor names an open file; `dup` makes another name of the same file, and the file ends
+//! with its last name. Numbers are the lowest free ones, as POSIX asks.
+
+mod epoll;
+mod socket;
+
+pub use epoll::{Epoll, Interest, Ready, Watch};
+pub use socket::{Listener, Options, Role, Socket};
+
+use crate::errno::{Errno, Sys};
+use crate::tcp::Readiness;
+
+/// The first descriptor of the simulated hosts: past what a real kernel gives.
+pub const DESCRIPTOR_MIN: i32 = 1 << 24;
+
+/// How many descriptors a host has (`RLIMIT_NOFILE`).
+pub const DESCRIPTOR_COUNT: i32 = 1 << 16;
+
+/// A host of a network, by its number in the order of their making.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostId(pub u32);
+
+/// A descriptor of a simulated host: which host, and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Descriptor {
+    /// The host that opened it.
+    pub host: HostId,
+    /// Its number among the host's.
+    pub number: u16,
+}
+
+impl Descriptor {
+    /// The descriptor of a number that a program holds; `None` for one of the real kernel.
+    pub const fn from_raw(raw: i32) -> Option<Descriptor> {
+        if raw < DESCRIPTOR_MIN {
+            return None;
+        }
+        let offset = raw - DESCRIPTOR_MIN;
+        let host = HostId((offset / DESCRIPTOR_COUNT) as u32);
+        Some(Descriptor { host, number: (offset % DESCRIPTOR_COUNT) as u16 })
+    }
+
+    /// The number that a program holds.
+    pub const fn to_raw(self) -> i32 {
+        DESCRIPTOR_MIN + self.host.0 as i32 * DESCRIPTOR_COUNT + self.number as i32
+    }
+}
+
+/// An open file of a host, by its number there.
+pub type FileId = u32;
+
+/// What an open file is.
+#[derive(Debug)]
+pub enum Object {
+    /// A socket.
+    Socket(Socket),
+    /// A set of watched files.
+    Epoll(Epoll),
+    /// A counter (`eventfd(2)`).
+    Counter(u64),
+}
+
+/// An open file.
+#[derive(Debug)]
+pub struct File {
+    /// What it is.
+    pub object: Object,
+    /// `O_NONBLOCK`
+    pub is_nonblocking: bool,
+    /// The epoll files that watch it, with the slot of the watch.
+    pub watchers: Vec<(FileId, u32)>,
+    references: u32,
+}
+
+/// The files and descriptors of one host.
+#[derive(Debug, Default)]
+pub struct Kernel {
+    files: Vec<Option<File>>,
+    free_files: Vec<FileId>,
+    descriptors: Vec<Option<FileId>>,
+    lowest_free: usize,
+}
+
+impl Kernel {
+    /// Opens a file under the lowest free descriptor.
+    ///
+    /// # Errors
+    /// `EMFILE` where every descriptor is taken (row A44).
+    pub fn open(&mut self, object: Object, is_nonblocking: bool) -> Sys<(u16, FileId)> {
+        let number = self.free_number()?;
+        let file = File { object, is_nonblocking, watchers: Vec::new(), references: 1 };
+        let id = match self.free_files.pop() {
+            Some(id) => id,
+            None => {
+                self.files.push(None);
+                (self.files.len() - 1) as FileId
+            }
+        };
+        self.files[id as usize] = Some(file);
+        self.set(number, id);
+        Ok((number, id))
+    }
+
+    /// Whether another descriptor may be opened.
+    ///
+    /// # Errors
+    /// `EMFILE` where not.
+    pub fn free_number(&self) -> Sys<u16> {
+        u16::try_from(self.lowest_free).map_err(|_| Errno::EMFILE)
+    }
+
+    fn set(&mut self, number: u16, id: FileId) {
+        let at = usize::from(number);
+        if at == self.descriptors.len() {
+            self.descriptors.push(None);
+        }
+        self.descriptors[at] = Some(id);
+        let taken = self.descriptors[at..].iter().take_while(|slot| slot.is_some()).count();
+        self.lowest_free = at + taken;
+    }
+
+    /// Another descriptor of the same file.
+    ///
+    /// # Errors
+    /// `EBADF`, `EMFILE`.
+    pub fn duplicate(&mut self, number: u16) -> Sys<u16> {
+        let id = self.file_id(number)?;
+        let copy = self.free_number()?;
+        self.set(copy, id);
+        self.file_mut(id).references += 1;
+        Ok(copy)
+    }
+
+    /// Drops a descriptor; gives the file back where that was its last one.
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn close(&mut self, number: u16) -> Sys<Option<(FileId, File)>> {
+        let id = self.file_id(number)?;
+        self.descriptors[usize::from(number)] = None;
+        self.lowest_free = self.lowest_free.min(usize::from(number));
+        let file = self.file_mut(id);
+        file.references -= 1;
+        if file.references > 0 {
+            return Ok(None);
+        }
+        let file = self.files[id as usize].take().expect("a referenced file is open");
+        self.free_files.push(id);
+        self.forget(id, &file);
+        Ok(Some((id, file)))
+    }
+
+    /// Takes a closed file out of every watch it was in or had.
+    fn forget(&mut self, id: FileId, file: &File) {
+        for &(epoll, slot) in &file.watchers {
+            if let Some(epoll) = self.epoll_mut(epoll) {
+                epoll.remove(slot);
+            }
+        }
+        if let Object::Epoll(epoll) = &file.object {
+            for watch in epoll.watches() {
+                if let Some(Some(watched)) = self.files.get_mut(watch.file as usize) {
+                    watched.watchers.retain(|(watcher, _)| *watcher != id);
+                }
+            }
+        }
+    }
+
+    /// The file of a descriptor.
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn file_id(&self, number: u16) -> Sys<FileId> {
+        self.descriptors.get(usize::from(number)).copied().flatten().ok_or(Errno::EBADF)
+    }
+
+    /// An open file.
+    ///
+    /// # Panics
+    /// Where the file is closed: numbers of files do not leave the kernel.
+    #[track_caller]
+    pub fn file_mut(&mut self, id: FileId) -> &mut File {
+        self.files[id as usize].as_mut().expect("the file is open")
+    }
+
+    /// The socket of a descriptor.
+    ///
+    /// # Errors
+    /// `EBADF`, `ENOTSOCK`.
+    pub fn socket_mut(&mut self, number: u16) -> Sys<(FileId, &mut Socket)> {
+        let id = self.file_id(number)?;
+        match &mut self.file_mut(id).object {
+            Object::Socket(socket) => Ok((id, socket)),
+            _ => Err(Errno::ENOTSOCK),
+        }
+    }
+
+    /// The listener that a file is, if it is one.
+    pub fn listener_mut(&mut self, id: FileId) -> Option<(&mut Listener, Options)> {
+        match &mut self.files.get_mut(id as usize)?.as_mut()?.object {
+            Object::Socket(Socket { role: Role::Listener(listener), options, .. }) => {
+                Some((listener, *options))
+            }
+            _ => None,
+        }
+    }
+
+    /// The set of watched files that a file is, if it is one.
+    pub fn epoll_mut(&mut self, id: FileId) -> Option<&mut Epoll> {
+        match &mut self.files.get_mut(id as usize)?.as_mut()?.object {
+            Object::Epoll(epoll) => Some(epoll),
+            _ => None,
+        }
+    }
+
+    /// Tells those who watch a file for one of `bits`; whether there was one.
+    pub fn wake(&mut self, id: FileId, bits: Readiness) -> bool {
+        let Some(Some(file)) = self.files.get_mut(id as usize) else { return false };
+        let watchers = std::mem::take(&mut file.watchers);
+        let mut any = false;
+        for &(epoll, slot) in &watchers {
+            if let Some(epoll) = self.epoll_mut(epoll) {
+                any |= epoll.on_wake(slot, bits);
+            }
+        }
+        self.file_mut(id).watchers = watchers;
+        any
+    }
+
+    /// The open files with their numbers, in the order of the numbers.
+    pub fn files(&self) -> impl Iterator<Item = (FileId, &File)> {
+        self.files.iter().enumerate().filter_map(|(id, file)| Some((id as FileId, file.as_ref()?)))
+    }
+
+    /// The descriptors that are open, in their order.
+    pub fn open_numbers(&self) -> Vec<u16> {
+        let open = self.descriptors.iter().enumerate().filter(|(_, file)| file.is_some());
+        open.map(|(number, _)| number as u16).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counter(kernel: &mut Kernel) -> u16 {
+        kernel.open(Object::Counter(0), true).expect("there is room").0
+    }
+
+    #[test]
+    fn the_lowest_free_number_is_given() {
+        let mut kernel = Kernel::default();
+        let numbers: Vec<u16> = (0..4).map(|_| counter(&mut kernel)).collect();
+        assert_eq!(numbers, [0, 1, 2, 3]);
+        for number in [2, 0] {
+            kernel.close(number).unwrap();
+        }
+        assert_eq!([counter(&mut kernel), counter(&mut kernel), counter(&mut kernel)], [0, 2, 4]);
+    }
+
+    #[test]
+    fn a_file_ends_with_its_last_descriptor() {
+        let mut kernel = Kernel::default();
+        let first = counter(&mut kernel);
+        let second = kernel.duplicate(first).unwrap();
+        assert!(kernel.close(first).unwrap().is_none());
+        assert!(kernel.close(second).unwrap().is_some());
+        assert_eq!(kernel.close(second).unwrap_err(), Errno::EBADF);
+    }
+
+    #[test]
+    fn descriptors_run_out_at_the_limit() {
+        let mut kernel = Kernel::default();
+        for _ in 0..DESCRIPTOR_COUNT {
+            counter(&mut kernel);
+        }
+        assert_eq!(kernel.open(Object::Counter(0), true).unwrap_err(), Errno::EMFILE);
+    }
+
+    #[test]
+    fn raw_numbers_name_host_and_number() {
+        for (host, number) in [(0, 0), (0, 65_535), (3, 17), (30_000, 1)] {
+            let descriptor = Descriptor { host: HostId(host), number };
+            assert_eq!(Descriptor::from_raw(descriptor.to_raw()), Some(descriptor));
+        }
+        assert_eq!(Descriptor::from_raw(1023), None);
+        assert_eq!(Descriptor::from_raw(-1), None);
+    }
+}

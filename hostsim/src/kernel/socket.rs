@@ -1,0 +1,129 @@
+//! A socket: its family, options and what it became.
+
+use crate::address::{ClaimId, Domain};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// What `setsockopt(2)` set, with the defaults of Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// `SO_REUSEADDR`
+    pub reuses_address: bool,
+    /// `SO_REUSEPORT`
+    pub reuses_port: bool,
+    /// `SO_KEEPALIVE`
+    pub keeps_alive: bool,
+    /// `SO_BROADCAST`
+    pub is_broadcast: bool,
+    /// `SO_LINGER`, where on.
+    pub linger: Option<Duration>,
+    /// `SO_RCVTIMEO`, in whole microseconds; zero waits for ever.
+    pub receive_timeout: Duration,
+    /// `SO_SNDTIMEO`, in whole microseconds; zero waits for ever.
+    pub send_timeout: Duration,
+    /// `TCP_NODELAY`
+    pub is_undelayed: bool,
+    /// `TCP_QUICKACK`
+    pub is_quick: bool,
+    /// `TCP_KEEPIDLE`, in seconds.
+    pub keep_idle: i32,
+    /// `TCP_KEEPINTVL`, in seconds.
+    pub keep_interval: i32,
+    /// `TCP_KEEPCNT`
+    pub keep_count: i32,
+    /// `TCP_USER_TIMEOUT`, in milliseconds.
+    pub user_timeout: i32,
+    /// `TCP_SYNCNT`
+    pub syn_count: i32,
+    /// `IPV6_V6ONLY`
+    pub is_v6_only: bool,
+    /// `IP_TOS` or `IPV6_TCLASS`
+    pub traffic_class: i32,
+    /// `IP_TTL` or `IPV6_UNICAST_HOPS`
+    pub hops: i32,
+    /// The bytes kept for sending; `SO_SNDBUF` reports twice what was asked, which is this.
+    pub send_limit: usize,
+    /// The bytes kept for reading; `SO_RCVBUF` likewise.
+    pub receive_limit: usize,
+}
+
+impl Options {
+    /// The options of a new socket on a host with these buffers, in bytes.
+    pub const fn new(send_limit: usize, receive_limit: usize) -> Options {
+        Options {
+            reuses_address: false,
+            reuses_port: false,
+            keeps_alive: false,
+            is_broadcast: false,
+            linger: None,
+            receive_timeout: Duration::ZERO,
+            send_timeout: Duration::ZERO,
+            is_undelayed: false,
+            is_quick: true,
+            keep_idle: 7200,
+            keep_interval: 75,
+            keep_count: 9,
+            user_timeout: 0,
+            syn_count: 6,
+            is_v6_only: false,
+            traffic_class: 0,
+            hops: 64,
+            send_limit,
+            receive_limit,
+        }
+    }
+}
+
+/// Connections that wait for `accept`, and those whose handshake goes on.
+#[derive(Debug)]
+pub struct Listener {
+    /// How many wait at most; one more is let in (row A08).
+    pub backlog: usize,
+    /// Established and not yet accepted, first come first.
+    pub queue: VecDeque<u32>,
+    /// Connections whose handshake goes on.
+    pub handshaking: Vec<u32>,
+    /// `shutdown(2)` ended it: it takes no connection any more (row A37).
+    pub is_shut: bool,
+}
+
+impl Listener {
+    /// Whether another SYN is dropped.
+    pub fn is_full(&self) -> bool {
+        self.queue.len() + self.handshaking.len() > self.backlog
+    }
+}
+
+/// What a socket became.
+#[derive(Debug)]
+pub enum Role {
+    /// Neither listens nor connects.
+    Fresh,
+    /// Listens.
+    Listener(Listener),
+    /// One end of the connection with this number.
+    Connection {
+        /// The number of the connection in its network.
+        wire: u32,
+        /// Which end: 0 dialed, 1 was accepted.
+        side: u8,
+        /// No call has told the program yet that it is connected.
+        is_connecting: bool,
+    },
+}
+
+/// A socket of TCP.
+#[derive(Debug)]
+pub struct Socket {
+    /// Its family.
+    pub domain: Domain,
+    /// Its options.
+    pub options: Options,
+    /// Its own address, once bound, in canonical form.
+    pub local: Option<SocketAddr>,
+    /// Its claim on a port.
+    pub claim: Option<ClaimId>,
+    /// What it became.
+    pub role: Role,
+}

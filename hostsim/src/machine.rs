@@ -1,0 +1,123 @@
+//! A machine: one tokio runtime on one host.
+//!
+//! A machine runs until it is idle and says when it next has something to do by itself. It does not
+//! wait, and it knows nothing of other machines. Its tasks need not be `Send`.
+//!
+//! An idle current-thread runtime asks its driver to wait exactly when nothing is runnable, and for
+//! how long is its next timer. The seam answers that wait by ending the turn.
+//!
+//! # Determinism
+//! A turn depends on the host's kernel, the clock and the machine's seed only. Where tokio was built
+//! with `--cfg tokio_unstable` the branches of `select!` start by that seed; else by a counter of
+//! the process, which [`SELECT_IS_SEEDED`] says.
+
+use crate::clock::Instant;
+use crate::kernel::{Descriptor, HostId};
+use crate::world::World;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::LocalSet;
+
+/// Whether a run seeds the branches of `tokio::select!`.
+pub const SELECT_IS_SEEDED: bool = cfg!(tokio_unstable);
+
+/// A runtime on a host.
+pub struct Machine {
+    world: Rc<World>,
+    host: HostId,
+    epoll: Descriptor,
+    parts: Option<(LocalSet, Runtime)>,
+}
+
+impl Machine {
+    /// Starts a machine on a host, with the seed of its `select!` branches.
+    ///
+    /// # Errors
+    /// What tokio says where it cannot make a runtime.
+    pub fn start(world: &Rc<World>, host: HostId, seed: u64) -> io::Result<Machine> {
+        let turn = world.begin_turn(host, None);
+        let next = world.with(|network| network.next_descriptor(host));
+        let runtime = builder(seed).build()?;
+        drop(turn);
+        let epoll = Descriptor { host, number: next };
+        Ok(Machine { world: world.clone(), host, epoll, parts: Some((LocalSet::new(), runtime)) })
+    }
+
+    /// The machine's host.
+    pub fn host(&self) -> HostId {
+        self.host
+    }
+
+    /// Hands a task to the machine, which runs it from its next turn on.
+    pub fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        let turn = self.world.begin_turn(self.host, Some(self.epoll));
+        if let Some((tasks, _)) = &self.parts {
+            tasks.spawn_local(task);
+        }
+        drop(turn);
+        self.world.with(|network| network.mark_runnable(self.host));
+    }
+
+    /// Runs until nothing can go on at this moment; gives the moment of the next timer.
+    ///
+    /// What went wrong is in [`World::take_trouble`].
+    pub fn run(&mut self) -> Option<Instant> {
+        let turn = self.world.begin_turn(self.host, Some(self.epoll));
+        let (tasks, runtime) = self.parts.as_ref()?;
+        let idle = UntilIdle { world: &self.world, is_started: false };
+        runtime.block_on(tasks.run_until(idle));
+        let deadline = self.world.deadline.get();
+        drop(turn);
+        deadline
+    }
+}
+
+impl Drop for Machine {
+    /// Drops every task, then the runtime, in the machine's own turn.
+    fn drop(&mut self) {
+        let Some((tasks, runtime)) = self.parts.take() else { return };
+        let _turn = self.world.begin_turn(self.host, Some(self.epoll));
+        let inside = runtime.enter();
+        drop(tasks);
+        drop(inside);
+        drop(runtime);
+    }
+}
+
+fn builder(seed: u64) -> Builder {
+    let mut builder = Builder::new_current_thread();
+    builder
+        .enable_io()
+        .enable_time()
+        .thread_keep_alive(Duration::ZERO)
+        .max_blocking_threads(1)
+        .global_queue_interval(u32::MAX);
+    #[cfg(tokio_unstable)]
+    builder.rng_seed(tokio::runtime::RngSeed::from_bytes(&seed.to_le_bytes()));
+    let _ = seed;
+    builder
+}
+
+/// Ends once the runtime around it asked its driver to wait.
+struct UntilIdle<'a> {
+    world: &'a World,
+    is_started: bool,
+}
+
+impl Future for UntilIdle<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.is_started && self.world.is_idle.get() {
+            return Poll::Ready(());
+        }
+        self.is_started = true;
+        self.world.waker.set(Some(context.waker().clone()));
+        Poll::Pending
+    }
+}

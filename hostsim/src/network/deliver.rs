@@ -1,0 +1,271 @@
+//! Delivery: a segment reaches its host.
+
+use super::wire::{Side, SideIndex, WireId};
+use super::{Network, delivery_key, dial_key};
+use crate::address::Claim;
+use crate::agenda::{Class, Key};
+use crate::clock::Instant;
+use crate::errno::Errno;
+use crate::kernel::{FileId, HostId};
+use crate::tcp::{Connection, Flags, Payload, Segment, State};
+use std::time::Duration;
+
+/// A segment that reached its host.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery<'a> {
+    /// The connection.
+    pub wire: WireId,
+    /// Which end sent it.
+    pub side: SideIndex,
+    /// The sender's host.
+    pub from: HostId,
+    /// The receiver's host.
+    pub to: HostId,
+    /// The segment.
+    pub segment: &'a Segment,
+    /// The bytes it carries.
+    pub payload: Payload<'a>,
+}
+
+/// Who is told of deliveries.
+pub type Observer = Box<dyn FnMut(Instant, &Delivery<'_>)>;
+
+/// Linux waits so long before it sends a SYN again, then twice as long each time.
+const SYN_TIMEOUT: Duration = Duration::from_secs(1);
+
+impl Network {
+    /// Makes an event of the network happen that was taken from the agenda.
+    ///
+    /// # Panics
+    /// Where the event is not one of the network's.
+    pub fn deliver(&mut self, key: Key) {
+        let wire = WireId(key.major);
+        match key.class {
+            Class::Delivery => {
+                let side = key.minor as SideIndex;
+                self.wire(wire).ends(side).0.scheduled = None;
+                while self.has_flight(wire, side) && !self.deliver_next(wire, side) {}
+                self.reschedule(wire, side);
+            }
+            Class::KernelTimer => self.on_dial_timer(wire),
+            class => panic!("an event of class {class:?} is not the network's"),
+        }
+    }
+
+    /// Delivers what is under way within a host, which takes no time and no choice.
+    pub(super) fn deliver_locally(&mut self) {
+        if self.is_delivering_locally {
+            return;
+        }
+        self.is_delivering_locally = true;
+        while let Some((wire, side)) = self.local.pop_front() {
+            while self.has_flight(wire, side) {
+                self.deliver_next(wire, side);
+            }
+        }
+        self.is_delivering_locally = false;
+    }
+
+    fn has_flight(&self, wire: WireId, side: SideIndex) -> bool {
+        let wire = self.wires[wire.0 as usize].as_ref();
+        wire.is_some_and(|wire| !wire.sides[usize::from(side)].flight.is_empty())
+    }
+
+    /// Lets quiet segments that arrived by now take effect, before a call looks.
+    pub(super) fn catch_up(&mut self, id: WireId, from: SideIndex) {
+        let now = self.now;
+        let is_due = |side: &Side| side.flight.front().is_some_and(|f| f.is_quiet && f.due <= now);
+        loop {
+            let (sender, receiver) = self.wire(id).ends(from);
+            let is_event = receiver.end.as_ref().is_some_and(Connection::wants_ack);
+            if is_event || !is_due(sender) {
+                return;
+            }
+            self.deliver_next(id, from);
+        }
+    }
+
+    /// Delivers the next segment of a direction; whether somebody could see it arrive.
+    fn deliver_next(&mut self, id: WireId, side: SideIndex) -> bool {
+        let (sender, receiver) = self.wire(id).ends(side);
+        let next = sender.flight.pop_front().expect("the caller looked");
+        let segment = next.segment;
+        let to = receiver.host;
+        let wants_ack = receiver.end.as_ref().is_some_and(Connection::wants_ack);
+        let is_seen = !next.is_quiet || wants_ack;
+        if is_seen {
+            self.tell(id, side, &segment);
+        }
+        let (sender, receiver) = self.wire(id).ends(side);
+        let Some(end) = &mut receiver.end else {
+            self.on_stray(id, side, to, &segment);
+            self.collect_wire(id);
+            return true;
+        };
+        let payload = sender.end.as_ref().map_or(Payload::default(), |end| end.payload(&segment));
+        let effect = end.on_segment(&segment, payload);
+        if effect.is_accepted {
+            self.on_accepted(id, side ^ 1, to);
+        }
+        if let Some(file) = self.wire(id).ends(side).1.file {
+            self.wake(to, file, effect.wake);
+        }
+        self.on_end_of_handshake(id, side ^ 1);
+        self.flush(id, side ^ 1);
+        is_seen
+    }
+
+    fn tell(&mut self, id: WireId, side: SideIndex, segment: &Segment) {
+        let Some(mut observer) = self.observer.take() else { return };
+        let now = self.now;
+        let (sender, receiver) = self.wire(id).ends(side);
+        let payload = sender.end.as_ref().map_or(Payload::default(), |end| end.payload(segment));
+        let (from, to) = (sender.host, receiver.host);
+        observer(now, &Delivery { wire: id, side, from, to, segment, payload });
+        self.observer = Some(observer);
+    }
+
+    /// A segment for which its host has no end: a SYN may meet a listener.
+    fn on_stray(&mut self, id: WireId, side: SideIndex, to: HostId, segment: &Segment) {
+        if segment.flags.has(Flags::RST) {
+            return;
+        }
+        if segment.flags != Flags::SYN {
+            return self.refuse(id, side, segment);
+        }
+        let address = self.wire(id).ends(side).1.local;
+        match self.host(to).ports.listener(address) {
+            Some(file) => self.on_syn(id, side, to, file, segment),
+            None => self.refuse(id, side, segment),
+        }
+    }
+
+    /// Answers with a RST (row A01).
+    fn refuse(&mut self, id: WireId, side: SideIndex, segment: &Segment) {
+        let flags = Flags::RST | Flags::ACK;
+        let ack = segment.seq + u64::from(segment.len);
+        self.transmit(id, side ^ 1, Segment { flags, seq: segment.ack, ack, window: 0, len: 0 });
+        self.deliver_locally();
+    }
+
+    fn on_syn(&mut self, id: WireId, side: SideIndex, to: HostId, file: FileId, syn: &Segment) {
+        let Some((listener, options)) = self.kernel(to).listener_mut(file) else {
+            return self.refuse(id, side, syn);
+        };
+        if listener.is_shut {
+            return self.refuse(id, side, syn);
+        }
+        if listener.is_full() {
+            return self.on_dropped_syn(id, side);
+        }
+        listener.handshaking.push(id.0);
+        let receiver = self.wire(id).ends(side).1;
+        let end = Connection::accepting(syn, options.send_limit, options.receive_limit);
+        receiver.end = Some(end);
+        receiver.listener = Some(file);
+        let local = receiver.local;
+        let claim = Claim {
+            ip: local.ip(),
+            is_dual: false,
+            reuses_address: options.reuses_address,
+            reuses_port: options.reuses_port,
+            listener: None,
+        };
+        let claim = self.host_mut(to).ports.insert(local.port(), claim);
+        self.wire(id).ends(side).1.claim = Some(claim);
+        self.flush(id, side ^ 1);
+    }
+
+    /// A full backlog drops SYNs; the dialer sends them again (rows A08, A09).
+    fn on_dropped_syn(&mut self, id: WireId, side: SideIndex) {
+        let now = self.now;
+        let dialer = self.wire(id).ends(side).0;
+        let retries_max = dialer.dial.retries_max;
+        let moment = |retry: u32, first: Instant| first + SYN_TIMEOUT * ((1 << retry) - 1);
+        let due = loop {
+            dialer.dial.retries += 1;
+            let due = moment(dialer.dial.retries, dialer.dial.first);
+            if due > now || dialer.dial.retries > retries_max {
+                break due.max(now);
+            }
+        };
+        dialer.dial.timer = Some(due);
+        self.schedule(due, dial_key(id));
+    }
+
+    fn on_dial_timer(&mut self, id: WireId) {
+        let Some(wire) = &mut self.wires[id.0 as usize] else { return };
+        let dialer = &mut wire.sides[0];
+        dialer.dial.timer = None;
+        let is_over = dialer.dial.retries > dialer.dial.retries_max;
+        let (host, file) = (dialer.host, dialer.file);
+        let Some(end) = &mut dialer.end else { return };
+        if end.state() != State::SynSent {
+            return;
+        }
+        if is_over {
+            let wake = end.fail(Errno::ETIMEDOUT);
+            if let Some(file) = file {
+                self.wake(host, file, wake);
+            }
+        } else {
+            end.retry();
+        }
+        self.flush(id, 0);
+    }
+
+    /// Takes back the SYN that a dialer would send again.
+    pub(super) fn cancel_dial(&mut self, id: WireId) {
+        if let Some(due) = self.wire(id).sides[0].dial.timer.take() {
+            self.cancel(due, dial_key(id));
+        }
+    }
+
+    /// A connection is established: it waits to be accepted.
+    fn on_accepted(&mut self, id: WireId, side: SideIndex, host: HostId) {
+        let Some(file) = self.wire(id).sides[usize::from(side)].listener else { return };
+        let Some((listener, _)) = self.kernel(host).listener_mut(file) else { return };
+        listener.handshaking.retain(|wire| *wire != id.0);
+        listener.queue.push_back(id.0);
+        self.wake(host, file, crate::tcp::Readiness::IN);
+    }
+
+    /// Forgets a connection that was reset while its handshake went on.
+    fn on_end_of_handshake(&mut self, id: WireId, side: SideIndex) {
+        let receiver = &mut self.wire(id).sides[usize::from(side)];
+        let is_over = receiver.end.as_ref().is_some_and(|end| end.state() == State::Closed);
+        let (Some(file), true) = (receiver.listener, is_over) else { return };
+        let host = receiver.host;
+        let Some((listener, _)) = self.kernel(host).listener_mut(file) else { return };
+        if let Some(at) = listener.handshaking.iter().position(|wire| *wire == id.0) {
+            listener.handshaking.remove(at);
+            let receiver = &mut self.wire(id).sides[usize::from(side)];
+            receiver.listener = None;
+            receiver.end.as_mut().expect("it was there").close(false);
+        }
+    }
+
+    /// The events of the network that are pending, in canonical order.
+    pub fn pending(&self) -> impl Iterator<Item = crate::agenda::Scheduled> + '_ {
+        let is_own = |class| matches!(class, Class::Delivery | Class::KernelTimer);
+        self.agenda.iter().filter(move |event| is_own(event.key.class))
+    }
+
+    /// Asserts what the module promises.
+    pub fn check_invariants(&self) {
+        self.agenda.check_invariants();
+        for (id, wire) in self.wires.iter().enumerate() {
+            let Some(wire) = wire else { continue };
+            for (index, side) in wire.sides.iter().enumerate() {
+                let flight = side.flight.iter();
+                assert!(flight.is_sorted_by_key(|next| next.due), "a link keeps its order");
+                if let Some(end) = &side.end {
+                    end.check_invariants();
+                }
+                let key = delivery_key(WireId(id as u32), index as SideIndex);
+                let event = self.agenda.iter().find(|event| event.key == key);
+                assert_eq!(event.map(|event| event.due), side.scheduled, "the agenda is true");
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! What a host's sockets wait for, in words, for reports of a run that does not go on.
+
+use super::{Network, WireId};
+use crate::kernel::{HostId, Object, Role, Socket};
+use crate::tcp::{Connection, State};
+
+impl Network {
+    /// One line a socket of a host, in the order of its files.
+    pub fn describe(&self, id: HostId) -> Vec<String> {
+        let files = self.host(id).kernel.files();
+        files.filter_map(|(_, file)| self.describe_object(&file.object)).collect()
+    }
+
+    fn describe_object(&self, object: &Object) -> Option<String> {
+        let Object::Socket(socket) = object else { return None };
+        let local = socket.local.map_or_else(|| "unbound".to_owned(), |local| local.to_string());
+        Some(match &socket.role {
+            Role::Fresh => format!("socket {local} neither listens nor connects"),
+            Role::Listener(listener) => {
+                format!("listens on {local}, {} to accept", listener.queue.len())
+            }
+            Role::Connection { wire, side, .. } => self.describe_end(socket, WireId(*wire), *side),
+        })
+    }
+
+    fn describe_end(&self, socket: &Socket, id: WireId, side: u8) -> String {
+        let Some(Some(wire)) = self.wires.get(id.0 as usize) else { return String::new() };
+        let [own, peer] = [side, side ^ 1].map(|side| &wire.sides[usize::from(side)]);
+        let end = own.end.as_ref();
+        let state = end.map_or(State::Closed, Connection::state).name();
+        let unread = end.map_or(0, Connection::unread);
+        let unsent = end.map_or(0, Connection::unacknowledged);
+        let local = socket.domain.show(own.local);
+        let remote = socket.domain.show(peer.local);
+        format!("{local} to {remote} {state}, {unread} B unread, {unsent} B unacknowledged")
+    }
+}

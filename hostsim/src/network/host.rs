@@ -1,0 +1,82 @@
+//! A host: its name, address, kernel and what was handed to it.
+
+use crate::address::Ports;
+use crate::clock::Instant;
+use crate::kernel::Kernel;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+/// The bytes that a new socket keeps for sending: what Linux grows a buffer to (`tcp_wmem`).
+pub const SEND_LIMIT: usize = 4 << 20;
+
+/// The bytes that a new socket keeps for reading. Linux starts here and grows (`tcp_rmem`).
+pub const RECEIVE_LIMIT: usize = 128 << 10;
+
+/// A source of a host's random bytes, handed in: the kernel has none of its own.
+pub type Entropy = Box<dyn FnMut(&mut [u8])>;
+
+/// A host of a network.
+pub struct Host {
+    /// Its name.
+    pub name: String,
+    /// Its address, beside loopback.
+    pub address: IpAddr,
+    /// The bytes that new sockets keep for sending.
+    pub send_limit: usize,
+    /// The bytes that new sockets keep for reading.
+    pub receive_limit: usize,
+    /// Until when a call that slept keeps the host's machine from doing anything.
+    pub busy_until: Instant,
+    pub(crate) entropy: Entropy,
+    pub(super) kernel: Kernel,
+    pub(super) ports: Ports,
+    pub(super) latencies: Vec<Duration>,
+    pub(super) is_runnable: bool,
+}
+
+impl Host {
+    pub(super) fn new(name: &str, address: Ipv4Addr) -> Host {
+        Host {
+            name: name.to_owned(),
+            address: IpAddr::V4(address),
+            send_limit: SEND_LIMIT,
+            receive_limit: RECEIVE_LIMIT,
+            busy_until: Instant::START,
+            entropy: fixed_entropy(u64::from(u32::from(address))),
+            kernel: Kernel::default(),
+            ports: Ports::default(),
+            latencies: Vec::new(),
+            is_runnable: false,
+        }
+    }
+
+    /// Gives the host its random bytes.
+    pub fn set_entropy(&mut self, entropy: Entropy) {
+        self.entropy = entropy;
+    }
+
+    /// Whether an address is one of the host's own.
+    pub fn owns(&self, ip: IpAddr) -> bool {
+        ip == self.address || ip.is_loopback()
+    }
+}
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.name, self.address)
+    }
+}
+
+/// Random bytes for whoever hands none in: SplitMix64, the same in every run.
+pub(crate) fn fixed_entropy(seed: u64) -> Entropy {
+    let mut state = seed;
+    Box::new(move |into| {
+        for chunk in into.chunks_mut(8) {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut word = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            word ^= word >> 31;
+            chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
+        }
+    })
+}

@@ -1,0 +1,313 @@
+//! Hosts, their kernels, and the links and connections between them.
+//!
+//! The network is the world below the programs: calls of programs go in ([`Network::connect`],
+//! [`Network::send`], …), segments wait on their link until someone delivers them
+//! ([`Network::deliver`]). It decides nothing and draws nothing: latencies and limits are handed to
+//! it, and which of the pending events comes next is the caller's choice.
+//!
+//! # Determinism
+//! Everything is in canonical order: hosts by the order of their making, connections by the order
+//! of their dials. The same calls in the same order give the same network.
+//!
+//! # Example
+//! ```
+//! use hostsim::network::Network;
+//! use hostsim::address::Domain;
+//!
+//! let mut network = Network::new();
+//! let (client, server) = (network.add_host("client"), network.add_host("server"));
+//! let address = std::net::SocketAddr::new(network.address(server), 7);
+//!
+//! let listener = network.socket(server, Domain::V4, true).unwrap();
+//! network.bind(listener, address).unwrap();
+//! network.listen(listener, 8).unwrap();
+//! let dial = network.socket(client, Domain::V4, true).unwrap();
+//! network.connect(dial, address).unwrap_err(); // EINPROGRESS
+//! while let Some(now) = network.agenda().earliest() {
+//!     network.advance(now);
+//!     let event = network.take(0);
+//!     network.deliver(event.key);
+//! }
+//! network.accept(listener, true).unwrap();
+//! network.send(dial, b"hello").unwrap();
+//! ```
+
+mod call;
+mod deliver;
+mod describe;
+mod host;
+mod option;
+mod poll;
+mod wire;
+
+pub use deliver::{Delivery, Observer};
+pub(crate) use host::fixed_entropy;
+pub use host::{Entropy, Host, RECEIVE_LIMIT, SEND_LIMIT};
+pub use option::{OptionName, OptionValue};
+pub use poll::Change;
+pub use wire::{SideIndex, WireId};
+
+use crate::agenda::{Agenda, Class, Key, Scheduled};
+use crate::clock::Instant;
+use crate::kernel::{Descriptor, FileId, HostId, Kernel, Object};
+use crate::tcp::{Connection, Readiness, Segment};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+use wire::Wire;
+
+/// The hosts of a run and what is under way between them.
+#[derive(Default)]
+pub struct Network {
+    now: Instant,
+    hosts: Vec<Host>,
+    by_address: BTreeMap<IpAddr, HostId>,
+    wires: Vec<Option<Box<Wire>>>,
+    agenda: Agenda,
+    /// Hosts whose machine has something to do.
+    runnable: Vec<HostId>,
+    /// Directions within one host that have something to deliver at once.
+    local: VecDeque<(WireId, SideIndex)>,
+    is_delivering_locally: bool,
+    observer: Option<Observer>,
+}
+
+impl std::fmt::Debug for Network {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Network").field("now", &self.now).field("hosts", &self.hosts.len()).finish()
+    }
+}
+
+impl Network {
+    /// A network without hosts, at the start of time.
+    pub fn new() -> Network {
+        Network::default()
+    }
+
+    /// Adds a host; its address follows from its number: 10.0.0.1, 10.0.0.2, ….
+    pub fn add_host(&mut self, name: &str) -> HostId {
+        let id = HostId(self.hosts.len() as u32);
+        let address = Ipv4Addr::from(u32::from(Ipv4Addr::new(10, 0, 0, 1)) + id.0);
+        self.hosts.push(Host::new(name, address));
+        self.by_address.insert(IpAddr::V4(address), id);
+        for host in &mut self.hosts {
+            host.latencies.resize(id.0 as usize + 1, Duration::ZERO);
+        }
+        self.hosts[id.0 as usize].latencies = vec![Duration::ZERO; id.0 as usize + 1];
+        id
+    }
+
+    /// The hosts, in the order of their making.
+    pub fn hosts(&self) -> impl Iterator<Item = (HostId, &Host)> {
+        self.hosts.iter().enumerate().map(|(id, host)| (HostId(id as u32), host))
+    }
+
+    /// A host.
+    pub fn host(&self, id: HostId) -> &Host {
+        &self.hosts[id.0 as usize]
+    }
+
+    /// A host, to change what is handed to it.
+    pub fn host_mut(&mut self, id: HostId) -> &mut Host {
+        &mut self.hosts[id.0 as usize]
+    }
+
+    /// The address of a host.
+    pub fn address(&self, id: HostId) -> IpAddr {
+        self.host(id).address
+    }
+
+    /// Sets how long a segment takes from one host to another, from the next one on.
+    ///
+    /// Segments of one connection stay in order whatever the change. The way to oneself takes no
+    /// time and needs no delivery, as on loopback (row B04).
+    pub fn set_latency(&mut self, from: HostId, to: HostId, latency: Duration) {
+        self.host_mut(from).latencies[to.0 as usize] = latency;
+    }
+
+    /// Calls `observer` for every segment that reaches a host and that somebody could see arrive.
+    pub fn observe(&mut self, observer: Observer) {
+        self.observer = Some(observer);
+    }
+
+    /// The moment it is.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Moves time on and makes what is due ready.
+    ///
+    /// # Panics
+    /// Where `now` is in the past.
+    #[track_caller]
+    pub fn advance(&mut self, now: Instant) {
+        assert!(now >= self.now, "time moves forward");
+        self.now = now;
+        self.agenda.collect(now);
+    }
+
+    /// The pending events: the network's own, and those that the caller schedules.
+    pub fn agenda(&self) -> &Agenda {
+        &self.agenda
+    }
+
+    /// Schedules an event of the caller.
+    pub fn schedule(&mut self, due: Instant, key: Key) {
+        self.agenda.schedule(due, key);
+    }
+
+    /// Takes back an event of the caller.
+    pub fn cancel(&mut self, due: Instant, key: Key) {
+        self.agenda.cancel(due, key);
+    }
+
+    /// Takes the `index`th ready event out of the agenda; the caller applies it.
+    pub fn take(&mut self, index: usize) -> Scheduled {
+        self.agenda.take(index)
+    }
+
+    /// Takes the hosts whose machine has something to do, in canonical order.
+    pub fn take_runnable(&mut self, into: &mut Vec<HostId>) {
+        into.clear();
+        std::mem::swap(&mut self.runnable, into);
+        into.sort_unstable();
+        for host in into {
+            self.host_mut(*host).is_runnable = false;
+        }
+    }
+
+    /// Whether a machine has something to do.
+    pub fn has_runnable(&self) -> bool {
+        !self.runnable.is_empty()
+    }
+
+    /// Marks a host's machine as having something to do.
+    pub fn mark_runnable(&mut self, id: HostId) {
+        let host = self.host_mut(id);
+        if !host.is_runnable {
+            host.is_runnable = true;
+            self.runnable.push(id);
+        }
+    }
+
+    /// The number that the next descriptor of a host will have.
+    pub(crate) fn next_descriptor(&mut self, id: HostId) -> u16 {
+        self.kernel(id).free_number().unwrap_or(u16::MAX)
+    }
+
+    /// Marks a host's machine as idle.
+    pub(crate) fn mark_idle(&mut self, id: HostId) {
+        let host = self.host_mut(id);
+        if host.is_runnable {
+            host.is_runnable = false;
+            self.runnable.retain(|runnable| *runnable != id);
+        }
+    }
+
+    fn kernel(&mut self, id: HostId) -> &mut Kernel {
+        &mut self.host_mut(id).kernel
+    }
+
+    fn wire(&mut self, id: WireId) -> &mut Wire {
+        self.wires[id.0 as usize].as_mut().expect("a wire stays while something refers to it")
+    }
+
+    fn end(&mut self, wire: WireId, side: SideIndex) -> &mut Connection {
+        let end = self.wire(wire).sides[usize::from(side)].end.as_mut();
+        end.expect("an end that a file refers to was made")
+    }
+
+    /// Wakes whoever watches a file.
+    fn wake(&mut self, host: HostId, file: FileId, bits: Readiness) {
+        if bits != Readiness::NONE && self.kernel(host).wake(file, bits) {
+            self.mark_runnable(host);
+        }
+    }
+
+    /// Sends what an end has to send, then lets go of a wire that both ends left.
+    fn flush(&mut self, id: WireId, side: SideIndex) {
+        while let Some(segment) = self.poll_segment(id, side) {
+            self.transmit(id, side, segment);
+        }
+        self.reschedule(id, side ^ 1);
+        self.deliver_locally();
+        self.collect_wire(id);
+    }
+
+    fn poll_segment(&mut self, id: WireId, side: SideIndex) -> Option<Segment> {
+        self.wire(id).sides[usize::from(side)].end.as_mut()?.poll_segment()
+    }
+
+    /// Puts a segment on its link.
+    fn transmit(&mut self, id: WireId, side: SideIndex, segment: Segment) {
+        let (from, to) = self.wire(id).ends(side);
+        let (from, to) = (from.host, to.host);
+        let sent = self.now.max(self.host(from).busy_until);
+        let latency = self.host(from).latencies[to.0 as usize];
+        let (sender, receiver) = self.wire(id).ends(side);
+        // A change of latency does not let a segment overtake the one before it.
+        let due = sender.flight.back().map_or(Instant::START, |last| last.due).max(sent + latency);
+        let wants_ack = receiver.end.as_ref().is_none_or(Connection::wants_ack);
+        sender.push(due, segment, segment.is_pure_ack() && !wants_ack);
+        if self.wire(id).is_local() {
+            self.local.push_back((id, side));
+        } else {
+            self.reschedule(id, side);
+        }
+    }
+
+    /// Brings the agenda up to date with what a direction delivers next.
+    fn reschedule(&mut self, id: WireId, from: SideIndex) {
+        let Some(wire) = self.wires[id.0 as usize].as_mut().filter(|wire| !wire.is_local()) else {
+            return;
+        };
+        let (sender, receiver) = wire.ends(from);
+        let wants_ack = receiver.end.as_ref().is_some_and(Connection::wants_ack);
+        let due = sender.next_due(wants_ack);
+        let scheduled = std::mem::replace(&mut sender.scheduled, due);
+        if due == scheduled {
+            return;
+        }
+        let key = delivery_key(id, from);
+        if let Some(at) = scheduled {
+            self.agenda.cancel(at, key);
+        }
+        if let Some(at) = due {
+            self.agenda.schedule(at, key);
+        }
+    }
+
+    /// Drops a wire that neither a program nor a segment refers to.
+    fn collect_wire(&mut self, id: WireId) {
+        let Some(wire) = &self.wires[id.0 as usize] else { return };
+        if !wire.is_gone() {
+            return;
+        }
+        let wire = self.wires[id.0 as usize].take().expect("it was there");
+        for side in &wire.sides {
+            if let Some(claim) = side.claim {
+                self.host_mut(side.host).ports.release(claim);
+            }
+        }
+    }
+
+    /// Takes the file of a descriptor.
+    fn object(&mut self, at: Descriptor) -> crate::errno::Sys<(FileId, &mut Object)> {
+        let kernel = self.kernel_of(at)?;
+        let id = kernel.file_id(at.number)?;
+        Ok((id, &mut kernel.file_mut(id).object))
+    }
+
+    fn kernel_of(&mut self, at: Descriptor) -> crate::errno::Sys<&mut Kernel> {
+        let host = self.hosts.get_mut(at.host.0 as usize).ok_or(crate::errno::Errno::EBADF)?;
+        Ok(&mut host.kernel)
+    }
+}
+
+fn delivery_key(id: WireId, from: SideIndex) -> Key {
+    Key { class: Class::Delivery, major: id.0, minor: u32::from(from) }
+}
+
+fn dial_key(id: WireId) -> Key {
+    Key { class: Class::KernelTimer, major: id.0, minor: 0 }
+}

@@ -1,0 +1,240 @@
+//! The calls of programs on epoll files and counters, and on descriptors of any kind.
+
+use super::{Network, WireId};
+use crate::errno::{Errno, Sys};
+use crate::kernel::{Descriptor, Epoll, FileId, HostId, Interest, Object, Ready, Role, Socket};
+use crate::tcp::Readiness;
+
+/// What `epoll_ctl(2)` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// `EPOLL_CTL_ADD`
+    Add(Interest),
+    /// `EPOLL_CTL_MOD`
+    Modify(Interest),
+    /// `EPOLL_CTL_DEL`
+    Delete,
+}
+
+impl Network {
+    /// Makes an epoll file, as `epoll_create1(2)`.
+    ///
+    /// # Errors
+    /// `EMFILE`.
+    pub fn epoll(&mut self, host: HostId) -> Sys<Descriptor> {
+        let (number, _) = self.kernel(host).open(Object::Epoll(Epoll::default()), false)?;
+        Ok(Descriptor { host, number })
+    }
+
+    /// Makes a counter, as `eventfd(2)`.
+    ///
+    /// # Errors
+    /// `EMFILE`.
+    pub fn counter(&mut self, host: HostId, initial: u64, nonblocking: bool) -> Sys<Descriptor> {
+        let (number, _) = self.kernel(host).open(Object::Counter(initial), nonblocking)?;
+        Ok(Descriptor { host, number })
+    }
+
+    /// Changes what an epoll file watches, as `epoll_ctl(2)`, with the descriptor as the program
+    /// holds it. A descriptor of the real kernel is taken and never becomes ready: what tokio
+    /// registers for signals is one.
+    ///
+    /// # Errors
+    /// `EBADF`, `EINVAL` for another epoll file or none, `EEXIST`, `ENOENT`.
+    pub fn control(&mut self, epoll: Descriptor, raw: i32, change: Change) -> Sys<()> {
+        let watched = Descriptor::from_raw(raw);
+        let file = match watched {
+            Some(at) => match self.object(at)? {
+                (_, Object::Epoll(_)) => return Err(Errno::EINVAL),
+                (file, _) => Some((at.host, file)),
+            },
+            None => None,
+        };
+        let (id, object) = self.object(epoll)?;
+        let Object::Epoll(set) = object else { return Err(Errno::EINVAL) };
+        let slot = match change {
+            Change::Add(interest) => {
+                let slot = set.add(raw, file.map_or(FileId::MAX, |(_, file)| file), interest)?;
+                if let Some((host, file)) = file {
+                    self.kernel(host).file_mut(file).watchers.push((id, slot));
+                }
+                slot
+            }
+            Change::Modify(interest) => set.modify(raw, interest)?,
+            Change::Delete => {
+                let (slot, _) = set.delete(raw)?;
+                if let Some((host, file)) = file {
+                    let watchers = &mut self.kernel(host).file_mut(file).watchers;
+                    watchers.retain(|watcher| *watcher != (id, slot));
+                }
+                return Ok(());
+            }
+        };
+        if let Some((host, file)) = file {
+            let bits = self.readiness(host, file);
+            self.kernel(epoll.host).epoll_mut(id).ok_or(Errno::EINVAL)?.on_wake(slot, bits);
+        }
+        Ok(())
+    }
+
+    /// Takes up to `max` events that are ready, as `epoll_wait(2)` without waiting.
+    ///
+    /// # Errors
+    /// `EBADF`, `EINVAL` where the descriptor is no epoll file.
+    pub fn collect(&mut self, epoll: Descriptor, max: usize, into: &mut Vec<Ready>) -> Sys<()> {
+        let (id, Object::Epoll(set)) = self.object(epoll)? else { return Err(Errno::EINVAL) };
+        let mut again = Vec::new();
+        for _ in 0..set.queued() {
+            if into.len() >= max {
+                break;
+            }
+            let Some((slot, watch)) = self.set(epoll.host, id).pop() else { break };
+            let bits = self.readiness(epoll.host, watch.file);
+            let (ready, stays) = self.set(epoll.host, id).report(slot, bits);
+            into.extend(ready);
+            if stays {
+                again.push(slot);
+            }
+        }
+        for slot in again {
+            self.set(epoll.host, id).requeue(slot);
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, host: HostId, id: FileId) -> &mut Epoll {
+        self.kernel(host).epoll_mut(id).expect("the file is an epoll file")
+    }
+
+    /// What a poll of a descriptor reports now, as `poll(2)` without waiting.
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn poll(&mut self, at: Descriptor) -> Sys<Readiness> {
+        let (file, _) = self.object(at)?;
+        Ok(self.readiness(at.host, file))
+    }
+
+    /// What a poll of a file reports now.
+    fn readiness(&mut self, host: HostId, file: FileId) -> Readiness {
+        let (wire, side) = match &self.kernel(host).file_mut(file).object {
+            Object::Counter(count) => {
+                let bits = if *count > 0 { Readiness::IN } else { Readiness::NONE };
+                return if *count < u64::MAX - 1 { bits.with(Readiness::OUT) } else { bits };
+            }
+            Object::Epoll(set) => {
+                return if set.queued() > 0 { Readiness::IN } else { Readiness::NONE };
+            }
+            Object::Socket(Socket { role: Role::Fresh, .. }) => {
+                return Readiness::OUT.with(Readiness::HUP);
+            }
+            Object::Socket(Socket { role: Role::Listener(listener), .. }) => {
+                let is_ready = !listener.queue.is_empty();
+                let bits = if is_ready { Readiness::IN } else { Readiness::NONE };
+                return if listener.is_shut { bits.with(Readiness::HUP) } else { bits };
+            }
+            Object::Socket(Socket { role: Role::Connection { wire, side, .. }, .. }) => {
+                (WireId(*wire), *side)
+            }
+        };
+        self.catch_up(wire, side ^ 1);
+        let bits = self.end(wire, side).readiness();
+        self.reschedule(wire, side ^ 1);
+        bits
+    }
+
+    /// Adds to a counter, as `write(2)`.
+    ///
+    /// # Errors
+    /// `EAGAIN` where it would pass its largest value, `EINVAL` for `u64::MAX`.
+    pub fn count(&mut self, at: Descriptor, value: u64) -> Sys<()> {
+        let (id, Object::Counter(count)) = self.object(at)? else { return Err(Errno::EINVAL) };
+        if value == u64::MAX {
+            return Err(Errno::EINVAL);
+        }
+        let sum = count.checked_add(value).filter(|sum| *sum < u64::MAX);
+        *count = sum.ok_or(Errno::EAGAIN)?;
+        self.wake(at.host, id, Readiness::IN);
+        Ok(())
+    }
+
+    /// Takes a counter's value, as `read(2)`.
+    ///
+    /// # Errors
+    /// `EAGAIN` where it is zero.
+    pub fn take_count(&mut self, at: Descriptor) -> Sys<u64> {
+        let (id, Object::Counter(count)) = self.object(at)? else { return Err(Errno::EINVAL) };
+        let value = std::mem::take(count);
+        if value == 0 {
+            return Err(Errno::EAGAIN);
+        }
+        self.wake(at.host, id, Readiness::OUT);
+        Ok(value)
+    }
+
+    /// Whether a descriptor is a counter.
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn is_counter(&mut self, at: Descriptor) -> Sys<bool> {
+        Ok(matches!(self.object(at)?.1, Object::Counter(_)))
+    }
+
+    /// Another descriptor of the same file, as `dup(2)`.
+    ///
+    /// # Errors
+    /// `EBADF`, `EMFILE`.
+    pub fn duplicate(&mut self, at: Descriptor) -> Sys<Descriptor> {
+        let number = self.kernel_of(at)?.duplicate(at.number)?;
+        Ok(Descriptor { number, ..at })
+    }
+
+    /// Whether calls on a descriptor never wait (`O_NONBLOCK`).
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn is_nonblocking(&mut self, at: Descriptor) -> Sys<bool> {
+        let (id, _) = self.object(at)?;
+        Ok(self.kernel(at.host).file_mut(id).is_nonblocking)
+    }
+
+    /// Sets whether calls on a descriptor never wait.
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn set_nonblocking(&mut self, at: Descriptor, is_nonblocking: bool) -> Sys<()> {
+        let (id, _) = self.object(at)?;
+        self.kernel(at.host).file_mut(id).is_nonblocking = is_nonblocking;
+        Ok(())
+    }
+
+    /// How many bytes wait to be read, as `FIONREAD`.
+    ///
+    /// # Errors
+    /// `EINVAL` for a listener (`tcp(7)`), `ENOTTY` for what is no socket.
+    pub fn unread(&mut self, at: Descriptor) -> Sys<usize> {
+        match self.object(at)?.1 {
+            Object::Socket(Socket { role: Role::Listener(_), .. }) => Err(Errno::EINVAL),
+            Object::Socket(_) => Ok(match self.wire_of(at)? {
+                Some((wire, side)) => self.end(wire, side).unread(),
+                None => 0,
+            }),
+            _ => Err(Errno::ENOTTY),
+        }
+    }
+
+    /// How many written bytes are not acknowledged, as `SIOCOUTQ`.
+    ///
+    /// # Errors
+    /// As [`Network::unread`].
+    pub fn unacknowledged(&mut self, at: Descriptor) -> Sys<usize> {
+        self.unread(at)?;
+        Ok(match self.wire_of(at)? {
+            Some((wire, side)) => {
+                self.catch_up(wire, side ^ 1);
+                self.end(wire, side).unacknowledged()
+            }
+            None => 0,
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! A wire: the two ends of one connection and the segments between them.
+//!
+//! Segments of one direction arrive in their order. Each waits in its direction's queue until it is
+//! delivered; the bytes it carries stay in the sender's end. A segment that only acknowledges is
+//! *quiet* where nobody could see it arrive: it makes no event of its own, and takes effect with
+//! the next call or segment that could tell the difference.
+
+use crate::address::ClaimId;
+use crate::clock::Instant;
+use crate::kernel::{FileId, HostId};
+use crate::tcp::{Connection, Segment};
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// A connection, by its number in the order in which they were dialed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WireId(pub u32);
+
+/// A direction of a wire, named by the end that sends: 0 dialed, 1 was dialed.
+pub type SideIndex = u8;
+
+/// A segment on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InFlight {
+    pub(super) due: Instant,
+    pub(super) segment: Segment,
+    pub(super) is_quiet: bool,
+}
+
+/// SYNs of a dial that found a full backlog.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Dial {
+    pub(super) first: Instant,
+    pub(super) retries: u32,
+    pub(super) retries_max: u32,
+    pub(super) timer: Option<Instant>,
+}
+
+/// One end of a wire, and what it sent.
+#[derive(Debug)]
+pub(super) struct Side {
+    pub(super) host: HostId,
+    /// Its own address, in canonical form.
+    pub(super) local: SocketAddr,
+    /// The end; `None` before a SYN made it.
+    pub(super) end: Option<Connection>,
+    /// The open file of the program, while it has one.
+    pub(super) file: Option<FileId>,
+    /// The listener whose backlog holds it.
+    pub(super) listener: Option<FileId>,
+    /// The claim on the port that the end holds beside a socket's.
+    pub(super) claim: Option<ClaimId>,
+    pub(super) flight: VecDeque<InFlight>,
+    /// When the next segment is due, as the agenda has it.
+    pub(super) scheduled: Option<Instant>,
+    pub(super) dial: Dial,
+}
+
+impl Side {
+    pub(super) fn new(host: HostId, local: SocketAddr, end: Option<Connection>) -> Side {
+        Side {
+            host,
+            local,
+            end,
+            file: None,
+            listener: None,
+            claim: None,
+            flight: VecDeque::new(),
+            scheduled: None,
+            dial: Dial::default(),
+        }
+    }
+
+    /// Puts a segment on its way; a quiet one in its place says less and goes.
+    pub(super) fn push(&mut self, due: Instant, segment: Segment, is_quiet: bool) {
+        if let Some(last) = self.flight.back_mut() {
+            if last.due == due && last.is_quiet {
+                *last = InFlight { due, segment, is_quiet };
+                return;
+            }
+            if last.due == due && continues(&last.segment, &segment) {
+                last.segment.len += segment.len;
+                last.segment.ack = segment.ack;
+                last.segment.window = segment.window;
+                return;
+            }
+        }
+        self.flight.push_back(InFlight { due, segment, is_quiet });
+    }
+
+    /// When the next segment that somebody could see arrive is due.
+    pub(super) fn next_due(&self, peer_wants_ack: bool) -> Option<Instant> {
+        let mut flight = self.flight.iter();
+        flight.find(|next| peer_wants_ack || !next.is_quiet).map(|next| next.due)
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        self.flight.is_empty() && self.end.as_ref().is_none_or(Connection::is_gone)
+    }
+}
+
+/// Whether `next` may travel with `last`, as Linux joins small writes.
+fn continues(last: &Segment, next: &Segment) -> bool {
+    last.len > 0
+        && next.len > 0
+        && last.flags == next.flags
+        && last.seq + u64::from(last.len) == next.seq
+        && last.len + next.len <= crate::tcp::SEGMENT_MAX
+}
+
+/// The two ends of a connection.
+#[derive(Debug)]
+pub(super) struct Wire {
+    pub(super) sides: [Side; 2],
+}
+
+impl Wire {
+    /// The sender and the receiver of a direction.
+    pub(super) fn ends(&mut self, from: SideIndex) -> (&mut Side, &mut Side) {
+        let [dialed, accepted] = &mut self.sides;
+        if from == 0 { (dialed, accepted) } else { (accepted, dialed) }
+    }
+
+    pub(super) fn is_local(&self) -> bool {
+        self.sides[0].host == self.sides[1].host
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        self.sides.iter().all(Side::is_gone)
+    }
+}

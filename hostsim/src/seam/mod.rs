@@ -1,0 +1,138 @@
+//! The seam: the symbols of libc through which a program reaches the world.
+//!
+//! A strong symbol of the program wins over the C library's at link time, so tokio, mio, std,
+//! socket2 and ring call these. Each answers for a simulated descriptor or inside a run, as its man
+//! page says, and else *is* the real function. This is the one place with `unsafe`.
+//!
+//! # Invariants
+//! - Outside a run, and for descriptors of the real kernel, a symbol neither allocates nor locks
+//!   before it calls the real one.
+//! - Nothing unwinds into C: a panic of the simulated kernel becomes [`Trouble::Internal`].
+//! - Pointers are checked for null and lengths are honored; where the real kernel would say
+//!   `EFAULT` for a wild pointer, there is no way to know, and a wild pointer stays undefined.
+#![allow(unsafe_code)]
+
+mod address;
+mod clock;
+mod descriptor;
+mod entropy;
+mod epoll;
+mod message;
+mod option;
+pub mod outside;
+mod probe;
+mod real;
+mod socket;
+mod stream;
+
+pub use probe::{ProbeError, probe};
+
+use crate::errno::{Errno, Sys};
+use crate::kernel::Descriptor;
+use crate::network::Network;
+use crate::world::{Trouble, World};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::rc::Rc;
+
+#[cfg(not(all(
+    target_os = "linux",
+    target_env = "gnu",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+compile_error!("hostsim runs on Linux with glibc, on x86_64 or aarch64");
+
+thread_local! {
+    /// The world of this thread. Without a destructor, so that the fall-through path may read it at
+    /// any time in a thread's life.
+    static CURRENT: Cell<*const World> = const { Cell::new(ptr::null()) };
+}
+
+/// Makes a world the one that this thread's calls reach, until the guard is dropped.
+pub fn enter(world: &Rc<World>) -> Entered {
+    let before = CURRENT.replace(Rc::as_ptr(world));
+    Entered { before, _world: world.clone() }
+}
+
+/// Keeps a world current.
+pub struct Entered {
+    before: *const World,
+    _world: Rc<World>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.set(self.before);
+    }
+}
+
+/// The world of this thread, inside a run.
+pub fn current() -> Option<Rc<World>> {
+    let world = world()?;
+    // SAFETY: the pointer came from `Rc::as_ptr`, and `Entered` keeps a count while it is current.
+    unsafe { Rc::increment_strong_count(ptr::from_ref(world)) };
+    // SAFETY: the count that this takes over was added above.
+    Some(unsafe { Rc::from_raw(ptr::from_ref(world)) })
+}
+
+/// The world of this thread. Valid until the end of the call: nothing in it leaves the world.
+fn world<'a>() -> Option<&'a World> {
+    let world = CURRENT.get();
+    // SAFETY: null, or a world that `Entered` keeps alive on this very thread.
+    unsafe { world.as_ref() }
+}
+
+/// The world, where a machine of it has its turn on this thread.
+fn machine_world<'a>() -> Option<&'a World> {
+    world().filter(|world| world.host().is_some())
+}
+
+/// Sets `errno` and gives the value of a call that failed.
+fn fail(errno: Errno) -> isize {
+    // SAFETY: `errno` of this thread is always there to write.
+    unsafe { *libc::__errno_location() = errno.0 };
+    -1
+}
+
+/// Answers a call from the world of this thread.
+fn answer(call: impl FnOnce(&World) -> Sys<isize>) -> isize {
+    let Some(world) = world() else { return fail(Errno::EBADF) };
+    match catch_unwind(AssertUnwindSafe(|| call(world))) {
+        Ok(Ok(value)) => value,
+        Ok(Err(errno)) => fail(errno),
+        Err(panic) => {
+            world.record(Trouble::Internal(panic_text(&*panic)));
+            fail(Errno::EIO)
+        }
+    }
+}
+
+/// As [`answer`], for calls that return an `int`.
+fn answer_int(call: impl FnOnce(&World) -> Sys<i32>) -> i32 {
+    answer(|world| call(world).map(|value| value as isize)) as i32
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic").to_owned()
+}
+
+/// Answers a call that may have to wait; where it would, and the descriptor says that it may, the
+/// run cannot go on: the machine has one thread, and nobody else could end the wait.
+fn without_waiting<T>(
+    world: &World,
+    at: Descriptor,
+    name: &'static str,
+    is_told_not_to: bool,
+    call: impl FnOnce(&mut Network) -> Sys<T>,
+) -> Sys<T> {
+    let result = world.with(call);
+    if matches!(result, Err(Errno::EAGAIN)) && !is_told_not_to {
+        let is_nonblocking = world.with(|network| network.is_nonblocking(at))?;
+        if !is_nonblocking {
+            world.record(Trouble::WouldBlock { host: at.host, call: name });
+        }
+    }
+    result
+}

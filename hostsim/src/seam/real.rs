@@ -1,0 +1,140 @@
+//! The real functions behind the symbols.
+//!
+//! Each is looked up once, when the program starts, so that a call that falls through only loads an
+//! address. While a probe runs, a function that is reached marks itself and does nothing.
+
+use libc::{
+    c_int, c_long, c_uint, c_void, clockid_t, epoll_event, iovec, msghdr, nfds_t, pollfd, sigset_t,
+    size_t, sockaddr, socklen_t, ssize_t, time_t, timespec, timeval,
+};
+use std::cell::Cell;
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+thread_local! {
+    /// The symbols that a probe reached, a bit each; `None` while no probe runs.
+    static PROBED: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// Runs `calls` as a probe; gives the symbols that it reached, a bit each.
+pub(super) fn probed(calls: impl FnOnce()) -> u64 {
+    PROBED.set(Some(0));
+    calls();
+    PROBED.replace(None).unwrap_or(0)
+}
+
+/// Marks a symbol; whether a probe runs.
+fn is_probe(index: usize) -> bool {
+    let Some(reached) = PROBED.get() else { return false };
+    PROBED.set(Some(reached | 1 << index));
+    true
+}
+
+fn look_up(slot: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
+    let found = slot.load(Ordering::Relaxed);
+    if !found.is_null() {
+        return found;
+    }
+    // SAFETY: the name is a C string, and `RTLD_NEXT` asks for the definition after ours.
+    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if found.is_null() {
+        // SAFETY: ends the process; there is no real function to fall through to.
+        unsafe { libc::abort() };
+    }
+    slot.store(found, Ordering::Relaxed);
+    found
+}
+
+macro_rules! table {
+    ($($name:ident($($arg:ident: $type:ty),*) -> $result:ty;)*) => {
+        #[allow(non_camel_case_types)]
+        enum Symbol { $($name,)* COUNT }
+
+        /// The names of the symbols, in the order of the bits of a probe.
+        pub(super) const NAMES: [&str; Symbol::COUNT as usize] = [$(stringify!($name)),*];
+
+        extern "C" fn look_up_all() {
+            $(look_up(&slots::$name, const { c_name(concat!(stringify!($name), "\0")) });)*
+        }
+
+        mod slots {
+            #![allow(non_upper_case_globals)]
+            $(pub(super) static $name: super::AtomicPtr<super::c_void> =
+                super::AtomicPtr::new(std::ptr::null_mut());)*
+        }
+
+        $(
+            /// The real function.
+            ///
+            /// # Safety
+            /// As its man page says.
+            pub(super) unsafe fn $name($($arg: $type),*) -> $result {
+                if is_probe(Symbol::$name as usize) {
+                    return -1;
+                }
+                let found = look_up(&slots::$name, const { c_name(concat!(stringify!($name), "\0")) });
+                // SAFETY: the C library declares the function so.
+                let call = unsafe {
+                    std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> $result>(found)
+                };
+                // SAFETY: the caller keeps what the man page asks.
+                unsafe { call($($arg),*) }
+            }
+        )*
+    };
+}
+
+const fn c_name(name: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(name.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => panic!("the table ends each name"),
+    }
+}
+
+table! {
+    clock_gettime(clock: clockid_t, into: *mut timespec) -> c_int;
+    gettimeofday(into: *mut timeval, zone: *mut c_void) -> c_int;
+    time(into: *mut time_t) -> time_t;
+    nanosleep(request: *const timespec, rest: *mut timespec) -> c_int;
+    clock_nanosleep(clock: clockid_t, flags: c_int, request: *const timespec, rest: *mut timespec) -> c_int;
+    getrandom(into: *mut c_void, len: size_t, flags: c_uint) -> ssize_t;
+    getentropy(into: *mut c_void, len: size_t) -> c_int;
+    syscall(number: c_long, a: c_long, b: c_long, c: c_long, d: c_long, e: c_long, f: c_long) -> c_long;
+    epoll_create1(flags: c_int) -> c_int;
+    epoll_ctl(epoll: c_int, change: c_int, fd: c_int, event: *mut epoll_event) -> c_int;
+    epoll_wait(epoll: c_int, events: *mut epoll_event, max: c_int, timeout: c_int) -> c_int;
+    epoll_pwait(epoll: c_int, events: *mut epoll_event, max: c_int, timeout: c_int, mask: *const sigset_t) -> c_int;
+    epoll_pwait2(epoll: c_int, events: *mut epoll_event, max: c_int, timeout: *const timespec, mask: *const sigset_t) -> c_int;
+    eventfd(initial: c_uint, flags: c_int) -> c_int;
+    poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int;
+    socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
+    bind(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int;
+    listen(fd: c_int, backlog: c_int) -> c_int;
+    accept(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int;
+    accept4(fd: c_int, address: *mut sockaddr, len: *mut socklen_t, flags: c_int) -> c_int;
+    connect(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int;
+    getsockname(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int;
+    getpeername(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int;
+    getsockopt(fd: c_int, level: c_int, name: c_int, value: *mut c_void, len: *mut socklen_t) -> c_int;
+    setsockopt(fd: c_int, level: c_int, name: c_int, value: *const c_void, len: socklen_t) -> c_int;
+    recv(fd: c_int, into: *mut c_void, len: size_t, flags: c_int) -> ssize_t;
+    send(fd: c_int, from: *const c_void, len: size_t, flags: c_int) -> ssize_t;
+    recvfrom(fd: c_int, into: *mut c_void, len: size_t, flags: c_int, address: *mut sockaddr, address_len: *mut socklen_t) -> ssize_t;
+    sendto(fd: c_int, from: *const c_void, len: size_t, flags: c_int, address: *const sockaddr, address_len: socklen_t) -> ssize_t;
+    recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t;
+    sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t;
+    read(fd: c_int, into: *mut c_void, len: size_t) -> ssize_t;
+    write(fd: c_int, from: *const c_void, len: size_t) -> ssize_t;
+    readv(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t;
+    writev(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t;
+    shutdown(fd: c_int, how: c_int) -> c_int;
+    close(fd: c_int) -> c_int;
+    fcntl(fd: c_int, command: c_int, argument: c_long) -> c_int;
+    ioctl(fd: c_int, request: c_long, argument: *mut c_void) -> c_int;
+    dup(fd: c_int) -> c_int;
+}
+
+/// Looks every function up before `main`, on the one thread that there is then.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOOK_UP_ALL: extern "C" fn() = look_up_all;

@@ -1,0 +1,204 @@
+//! The world that the calls of one run reach: its network, whose turn it is, and its clock.
+//!
+//! Exactly one machine runs at a time, so "the current host" is a property of the world. The seam
+//! finds the world through a thread-local; nothing else of it is global.
+
+use crate::clock::Instant;
+use crate::kernel::{Descriptor, HostId, Ready};
+use crate::network::{Entropy, Network, fixed_entropy};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::Waker;
+use std::time::Duration;
+
+/// Why a run cannot go on as it should.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// A call on a simulated descriptor would have waited, and the machine has one thread only.
+    WouldBlock {
+        /// The host whose program made it.
+        host: HostId,
+        /// The call.
+        call: &'static str,
+    },
+    /// A call that is not simulated, where the real one would break the run.
+    Unsupported {
+        /// The host whose program made it.
+        host: HostId,
+        /// The call and what of it is not simulated.
+        call: &'static str,
+    },
+    /// A machine went on for more turns than its limit without becoming idle.
+    Restless {
+        /// The host of the machine.
+        host: HostId,
+        /// The limit, in turns of its runtime's driver.
+        turns: u64,
+    },
+    /// The simulated kernel broke one of its own rules.
+    Internal(String),
+}
+
+impl Trouble {
+    /// One line for a person, with the names of hosts.
+    pub fn describe(&self, name: impl Fn(&HostId) -> String) -> String {
+        match self {
+            Trouble::WouldBlock { host, call } => format!(
+                "node {} called {call} on a simulated socket that is in blocking mode and would \
+                 wait: it is the node's only thread, so nothing could end the wait",
+                name(host)
+            ),
+            Trouble::Unsupported { host, call } => {
+                format!("node {} called {call}, which is not simulated", name(host))
+            }
+            Trouble::Restless { host, turns } => format!(
+                "node {} did not become idle in {turns} turns of its runtime's driver",
+                name(host)
+            ),
+            Trouble::Internal(text) => format!("the simulated kernel failed: {text}"),
+        }
+    }
+}
+
+/// How many turns of its runtime's driver a machine takes at most in one go. A turn is up to 61
+/// polls of tasks.
+pub const TURNS_MAX: u64 = 100_000;
+
+/// A network and the machine that has its turn.
+pub struct World {
+    network: RefCell<Network>,
+    now: Cell<Instant>,
+    busy_until: Cell<Instant>,
+    host: Cell<Option<HostId>>,
+    /// The epoll file that the current machine's runtime waits on.
+    pub(crate) epoll: Cell<Option<Descriptor>>,
+    pub(crate) deadline: Cell<Option<Instant>>,
+    pub(crate) is_idle: Cell<bool>,
+    /// The world wakes a machine's own future: its counter need not say so.
+    pub(crate) is_waking: Cell<bool>,
+    pub(crate) waker: Cell<Option<Waker>>,
+    pub(crate) turns: Cell<u64>,
+    pub(crate) ready: RefCell<Vec<Ready>>,
+    trouble: RefCell<Option<Trouble>>,
+    entropy: RefCell<Entropy>,
+}
+
+impl World {
+    /// A world with an empty network.
+    pub fn new() -> Rc<World> {
+        Rc::new(World {
+            network: RefCell::new(Network::new()),
+            now: Cell::default(),
+            busy_until: Cell::default(),
+            host: Cell::default(),
+            epoll: Cell::default(),
+            deadline: Cell::default(),
+            is_idle: Cell::default(),
+            is_waking: Cell::default(),
+            waker: Cell::default(),
+            turns: Cell::default(),
+            ready: RefCell::default(),
+            trouble: RefCell::default(),
+            entropy: RefCell::new(fixed_entropy(0)),
+        })
+    }
+
+    /// Works on the network.
+    ///
+    /// # Panics
+    /// Where the network is being worked on.
+    #[track_caller]
+    pub fn with<T>(&self, work: impl FnOnce(&mut Network) -> T) -> T {
+        work(&mut self.network.borrow_mut())
+    }
+
+    /// The network, to look at.
+    #[track_caller]
+    pub fn network(&self) -> std::cell::Ref<'_, Network> {
+        self.network.borrow()
+    }
+
+    /// The moment it is for whoever has the turn.
+    pub fn now(&self) -> Instant {
+        self.now.get().max(self.busy_until.get())
+    }
+
+    /// Moves time on and makes what is due ready.
+    pub fn advance(&self, now: Instant) {
+        self.with(|network| network.advance(now));
+        self.now.set(now);
+    }
+
+    /// The host whose machine has its turn.
+    pub fn host(&self) -> Option<HostId> {
+        self.host.get()
+    }
+
+    /// The current machine sleeps without giving its turn back.
+    pub(crate) fn stall(&self, duration: Duration) {
+        let Some(host) = self.host() else { return };
+        let until = self.now() + duration;
+        self.busy_until.set(until);
+        self.with(|network| network.host_mut(host).busy_until = until);
+    }
+
+    /// Gives the turn to a machine.
+    pub(crate) fn begin_turn(&self, host: HostId, epoll: Option<Descriptor>) -> Turn<'_> {
+        self.host.set(Some(host));
+        self.epoll.set(epoll);
+        self.busy_until.set(self.network().host(host).busy_until);
+        self.deadline.set(None);
+        self.is_idle.set(false);
+        self.turns.set(0);
+        Turn(self)
+    }
+
+    /// The current machine has nothing to do before `deadline`: ends its turn.
+    pub(crate) fn on_idle(&self, deadline: Option<Instant>) {
+        self.deadline.set(deadline);
+        self.is_idle.set(true);
+        if let Some(host) = self.host() {
+            self.with(|network| network.mark_idle(host));
+        }
+        if let Some(waker) = self.waker.take() {
+            self.is_waking.set(true);
+            waker.wake();
+            self.is_waking.set(false);
+        }
+    }
+
+    /// Fills `into` with random bytes of the current host, or of the world outside a turn.
+    pub(crate) fn fill(&self, into: &mut [u8]) {
+        match self.host() {
+            Some(host) => self.with(|network| (network.host_mut(host).entropy)(into)),
+            None => (self.entropy.borrow_mut())(into),
+        }
+    }
+
+    /// Gives the world its random bytes for what runs outside a machine's turn.
+    pub fn set_entropy(&self, entropy: Entropy) {
+        *self.entropy.borrow_mut() = entropy;
+    }
+
+    /// Records why the run cannot go on; the first reason stands.
+    pub(crate) fn record(&self, trouble: Trouble) {
+        self.trouble.borrow_mut().get_or_insert(trouble);
+    }
+
+    /// Takes the reason why the run cannot go on.
+    pub fn take_trouble(&self) -> Option<Trouble> {
+        self.trouble.borrow_mut().take()
+    }
+}
+
+/// A machine's turn, until it is dropped.
+pub(crate) struct Turn<'a>(&'a World);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.host.set(None);
+        self.0.epoll.set(None);
+        self.0.busy_until.set(Instant::START);
+        self.0.waker.set(None);
+    }
+}

@@ -1,0 +1,287 @@
+//! The `SIM_*` variables: how a user steers a run from outside.
+//!
+//! It reads them and says what is wrong with them. It runs nothing, makes no folder, and
+//! changes no variable.
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `SIM_SEEDS` | which seeds to sweep, see [`Seeds`] |
+//! | `SIM_INPUT` | the file of one input to run |
+//! | `SIM_TRACE` | print the trace: `text`, `json` or `html` |
+//! | `SIM_ARTIFACTS` | the folder for failing inputs and reports |
+//! | `SIM_WATCHDOG` | real time after which one run is hung: `30` or `30s`, `500ms`, `5m` |
+//! | `SIM_BUDGET` | real time for a whole sweep, written the same way |
+//!
+//! Invariants:
+//! - A variable that cannot be read is an error before the run, never a default.
+//! - A variable that starts with `SIM_` and is not known is an error, so a slip of the pen
+//!   cannot turn a check off. [`RESERVED`] lists those that other parts read.
+
+use core::time::Duration;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+mod seeds;
+
+pub use seeds::Seeds;
+
+/// The variables that are read here.
+pub const VARIABLES: [&str; 6] =
+    ["SIM_SEEDS", "SIM_INPUT", "SIM_TRACE", "SIM_ARTIFACTS", "SIM_WATCHDOG", "SIM_BUDGET"];
+
+/// The variables that start with `SIM_` and are read elsewhere.
+pub const RESERVED: [&str; 3] = ["SIM_CHILD", "SIM_TARGET", "SIM_SHRINK"];
+
+/// How long one run may take where `SIM_WATCHDOG` says nothing.
+const WATCHDOG_DEFAULT: Duration = Duration::from_secs(60);
+
+const SEEDS_FORM: &str = "a number (7), a range (0..1000 or 0..=9), a commit hash \
+    (7 to 64 hex digits), or a comma list of those";
+const TRACE_FORM: &str = "text, json or html";
+const TIME_FORM: &str = "a time above zero as seconds (30) or with a unit (500ms, 30s, 5m)";
+const INPUT_FORM: &str = "the path of a file of input bytes";
+const ARTIFACTS_FORM: &str = "the path of a folder";
+
+/// What the `SIM_*` variables say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The seeds to sweep.
+    pub seeds: Option<Seeds>,
+    /// The file of the one input to run; it could be opened.
+    pub input: Option<PathBuf>,
+    /// The form of the trace to print.
+    pub trace: Option<TraceForm>,
+    /// The folder for what a run leaves behind; it need not exist yet.
+    pub artifacts: Option<PathBuf>,
+    /// How much real time one run may take; above zero.
+    pub watchdog: Duration,
+    /// How much real time a sweep may take; above zero.
+    pub budget: Option<Duration>,
+}
+
+/// A form of the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TraceForm {
+    /// Lines for people.
+    Text,
+    /// Lines for programs.
+    Json,
+    /// A page.
+    Html,
+}
+
+/// Why the `SIM_*` variables cannot be read; each is one line.
+#[derive(Debug, Error)]
+pub enum SettingsError {
+    /// The value is not UTF-8.
+    #[error("cannot read {variable}={text:?}: not utf-8; expected {expected}")]
+    NotUtf8 {
+        /// The variable.
+        variable: &'static str,
+        /// Its value as it is.
+        text: OsString,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// The value does not have the form.
+    #[error("cannot read {variable}={text:?}: {reason}; expected {expected}")]
+    Malformed {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// The value names a file or folder that cannot be used.
+    #[error("cannot use {variable}={text:?}: {reason}; expected {expected}")]
+    Path {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        text: String,
+        /// What the operating system said.
+        reason: io::Error,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// The variable is not known.
+    #[error("unknown variable {variable}; expected one of {}", known().join(", "))]
+    Unknown {
+        /// The variable.
+        variable: String,
+    },
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            seeds: None,
+            input: None,
+            trace: None,
+            artifacts: None,
+            watchdog: WATCHDOG_DEFAULT,
+            budget: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Reads the variables of this process.
+    ///
+    /// # Errors
+    ///
+    /// See [`SettingsError`]; of several mistakes, the first in a fixed order.
+    pub fn from_env() -> Result<Settings, SettingsError> {
+        check_names(env::vars_os().map(|(name, _)| name))?;
+        Settings::parse(|variable| env::var_os(variable))
+    }
+
+    /// Reads the variables that `lookup` gives.
+    ///
+    /// Only [`VARIABLES`] are looked up, so names that are not known stay unseen. It looks at
+    /// the file system, but changes nothing there.
+    ///
+    /// # Errors
+    ///
+    /// See [`SettingsError`]; of several mistakes, the first in the order of [`VARIABLES`].
+    pub fn parse(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Settings, SettingsError> {
+        let value = |variable, expected| {
+            lookup(variable).map(|text| Value::new(variable, text, expected)).transpose()
+        };
+        let seeds = value("SIM_SEEDS", SEEDS_FORM)?.map(Value::seeds).transpose()?;
+        let input = value("SIM_INPUT", INPUT_FORM)?.map(Value::input).transpose()?;
+        let trace = value("SIM_TRACE", TRACE_FORM)?.map(Value::trace).transpose()?;
+        let artifacts = value("SIM_ARTIFACTS", ARTIFACTS_FORM)?.map(Value::folder).transpose()?;
+        let watchdog = value("SIM_WATCHDOG", TIME_FORM)?.map(Value::time).transpose()?;
+        let budget = value("SIM_BUDGET", TIME_FORM)?.map(Value::time).transpose()?;
+        let watchdog = watchdog.unwrap_or(WATCHDOG_DEFAULT);
+        Ok(Settings { seeds, input, trace, artifacts, watchdog, budget })
+    }
+}
+
+/// A variable that is set, and what its value should be.
+struct Value {
+    variable: &'static str,
+    text: String,
+    expected: &'static str,
+}
+
+impl Value {
+    fn new(
+        variable: &'static str,
+        text: OsString,
+        expected: &'static str,
+    ) -> Result<Value, SettingsError> {
+        match text.into_string() {
+            Ok(text) => Ok(Value { variable, text, expected }),
+            Err(text) => Err(SettingsError::NotUtf8 { variable, text, expected }),
+        }
+    }
+
+    fn seeds(self) -> Result<Seeds, SettingsError> {
+        Seeds::parse(&self.text).map_err(|reason| self.malformed(reason))
+    }
+
+    fn trace(self) -> Result<TraceForm, SettingsError> {
+        match self.text.as_str() {
+            "text" => Ok(TraceForm::Text),
+            "json" => Ok(TraceForm::Json),
+            "html" => Ok(TraceForm::Html),
+            _ => Err(self.malformed("no such form".to_owned())),
+        }
+    }
+
+    fn time(self) -> Result<Duration, SettingsError> {
+        parse_time(&self.text).map_err(|reason| self.malformed(reason.to_owned()))
+    }
+
+    /// Takes the path of a file that can be opened now, so a run does not fail late.
+    fn input(self) -> Result<PathBuf, SettingsError> {
+        let path = PathBuf::from(&self.text);
+        match path.metadata() {
+            Err(error) => return Err(self.unusable(error)),
+            Ok(metadata) if metadata.is_dir() => {
+                return Err(self.unusable(io::ErrorKind::IsADirectory.into()));
+            }
+            // Opening a pipe could wait for ever, and reading it twice is not possible.
+            Ok(metadata) if !metadata.is_file() => {
+                return Err(self.malformed("not a regular file".to_owned()));
+            }
+            Ok(_) => {}
+        }
+        File::open(&path).map_err(|error| self.unusable(error))?;
+        Ok(path)
+    }
+
+    /// Takes the path of a folder, which whoever writes to it makes.
+    fn folder(self) -> Result<PathBuf, SettingsError> {
+        if self.text.is_empty() {
+            return Err(self.malformed("empty".to_owned()));
+        }
+        let path = PathBuf::from(&self.text);
+        match path.metadata() {
+            Ok(metadata) if !metadata.is_dir() => {
+                Err(self.unusable(io::ErrorKind::NotADirectory.into()))
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.unusable(error)),
+            Ok(_) | Err(_) => Ok(path),
+        }
+    }
+
+    fn malformed(self, reason: String) -> SettingsError {
+        let Value { variable, text, expected } = self;
+        SettingsError::Malformed { variable, text, reason, expected }
+    }
+
+    fn unusable(&self, reason: io::Error) -> SettingsError {
+        let &Value { variable, ref text, expected } = self;
+        SettingsError::Path { variable, text: text.clone(), reason, expected }
+    }
+}
+
+/// Reads a time: digits, and then nothing or a unit.
+fn parse_time(text: &str) -> Result<Duration, &'static str> {
+    let digits_count = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (digits, unit) = text.split_at(digits_count);
+    if digits.is_empty() {
+        return Err("no digits at the start");
+    }
+    let count: u64 = digits.parse().map_err(|_| "too long")?;
+    let time = match unit {
+        "ms" => Duration::from_millis(count),
+        "" | "s" => Duration::from_secs(count),
+        "m" => Duration::from_secs(count.checked_mul(60).ok_or("too long")?),
+        _ => return Err("no such unit"),
+    };
+    if time.is_zero() { Err("zero") } else { Ok(time) }
+}
+
+/// Finds the first name, in the order of bytes, that looks like ours and is not.
+fn check_names(names: impl Iterator<Item = OsString>) -> Result<(), SettingsError> {
+    let unknown = names
+        .filter(|name| name.as_encoded_bytes().starts_with(b"SIM_"))
+        .filter(|name| !known().iter().any(|known| name == OsStr::new(known)))
+        .min();
+    match unknown {
+        Some(name) => Err(SettingsError::Unknown {
+            variable: name.to_string_lossy().escape_debug().to_string(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Gives all names that may start with `SIM_`.
+fn known() -> Vec<&'static str> {
+    [VARIABLES.as_slice(), RESERVED.as_slice()].concat()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! Where the bytes of a source come from: a string of bytes, or seeded streams.
+//!
+//! It gives raw little-endian words and windows; it knows no bounds and keeps no tape.
+//!
+//! Invariants:
+//! - Both feeds give the same number of bytes at the same call, so a tape of one replays on
+//!   the other.
+//! - A lane never reads another lane's bytes.
+//! - An exhausted lane gives zeros; a seeded lane is never exhausted.
+
+use rand_core::Rng;
+
+use super::choice::Width;
+use super::lane::{Lane, Lanes};
+use crate::seed::{Seed, Stream};
+
+/// The bytes behind a source, one place a lane.
+#[derive(Clone, Debug)]
+pub(super) enum Feed {
+    /// A decoded input.
+    Bytes([Cursor; Lane::COUNT]),
+    /// A stream a lane, keyed by the lane's path in the seed tree.
+    Streams([Stream; Lane::COUNT]),
+}
+
+impl Feed {
+    /// Makes the feed of an input.
+    pub(super) fn from_lanes(lanes: Lanes) -> Feed {
+        let lanes = lanes.canonical().into_array();
+        Feed::Bytes(lanes.map(|bytes| Cursor { bytes, position: 0 }))
+    }
+
+    /// Makes the feed of a seed.
+    pub(super) fn from_seed(seed: u64) -> Feed {
+        let lanes = Seed::root(seed).child("lane");
+        Feed::Streams(Lane::ALL.map(|lane| lanes.child(lane.name()).stream()))
+    }
+
+    /// Takes the next word of a lane, in `0..=width.value_max()`.
+    #[inline]
+    pub(super) fn take_word(&mut self, lane: Lane, width: Width) -> u64 {
+        match self {
+            Feed::Bytes(cursors) => cursors[lane.index()].take_word(width),
+            Feed::Streams(streams) => streams[lane.index()].next_u64() & width.value_max(),
+        }
+    }
+
+    /// Fills a window of zeros with the next bytes of a lane; what is missing stays zero.
+    pub(super) fn fill(&mut self, lane: Lane, window: &mut [u8]) {
+        match self {
+            Feed::Bytes(cursors) => cursors[lane.index()].fill(window),
+            Feed::Streams(streams) => streams[lane.index()].fill_bytes(window),
+        }
+    }
+
+    /// Says whether nothing but zeros can come.
+    pub(super) fn is_exhausted(&self, lane: Lane) -> bool {
+        match self {
+            Feed::Bytes(cursors) => cursors[lane.index()].rest().is_empty(),
+            Feed::Streams(_) => false,
+        }
+    }
+}
+
+/// The bytes of one lane and how far they are read.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor {
+    /// Does not end in a zero.
+    bytes: Vec<u8>,
+    /// At most the length of `bytes`.
+    position: usize,
+}
+
+impl Cursor {
+    #[inline]
+    fn rest(&self) -> &[u8] {
+        &self.bytes[self.position..]
+    }
+
+    #[inline]
+    fn take_word(&mut self, width: Width) -> u64 {
+        let rest = self.rest();
+        if rest.is_empty() {
+            return 0;
+        }
+        let Some(word) = rest.first_chunk::<8>() else { return self.take_last_word(width) };
+        let word = u64::from_le_bytes(*word) & width.value_max();
+        self.position += width.bytes();
+        word
+    }
+
+    /// Takes a word where fewer than eight bytes are left; the missing high bytes are zero.
+    fn take_last_word(&mut self, width: Width) -> u64 {
+        let mut word = [0; 8];
+        self.fill(&mut word[..width.bytes()]);
+        u64::from_le_bytes(word)
+    }
+
+    /// Copies what there is; the window comes as zeros, and the rest of it stays so.
+    fn fill(&mut self, window: &mut [u8]) {
+        let rest = self.rest();
+        let count = rest.len().min(window.len());
+        window[..count].copy_from_slice(&rest[..count]);
+        self.position += count;
+    }
+}

@@ -1,0 +1,175 @@
+//! The lanes of an input, and the input format.
+//!
+//! It is bytes in and bytes out; it does not know what a draw is.
+//!
+//! The format, once for all versions: for each lane but the last, its length as an LEB128
+//! varint and then its bytes; the last lane takes the rest. There is no header and no
+//! checksum, so a fuzzer's edit stays inside one lane.
+//!
+//! Invariants:
+//! - Decoding is total: every string of bytes is an input.
+//! - `decode(encode(lanes)) == lanes`, and encoding is canonical: equal lanes, equal bytes.
+//! - Zeros at the end of a lane say nothing, because an exhausted lane reads as zeros;
+//!   [`Lanes::canonical`] removes them.
+
+use core::fmt;
+
+/// The most bytes that a varint of 64 bits has.
+const VARINT_BYTES_MAX: usize = 10;
+
+/// One dimension of a run's decisions.
+///
+/// The order is the input format: a new lane changes the meaning of every stored input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lane {
+    /// The run's configuration.
+    Swarm,
+    /// Which operations the clients do.
+    Workload,
+    /// Starts, stops, crashes, restarts.
+    Lifecycle,
+    /// What the network and the disk do wrong.
+    Fault,
+    /// Latencies and how segments are split.
+    Network,
+    /// Which of several due events is first.
+    Schedule,
+    /// What the program under test asks for itself.
+    App,
+}
+
+impl Lane {
+    /// How many lanes there are.
+    pub const COUNT: usize = Lane::ALL.len();
+
+    /// All lanes, in the order of the input format.
+    pub const ALL: [Lane; 7] = [
+        Lane::Swarm,
+        Lane::Workload,
+        Lane::Lifecycle,
+        Lane::Fault,
+        Lane::Network,
+        Lane::Schedule,
+        Lane::App,
+    ];
+
+    /// Gives the name, which is also the lane's label in the seed tree.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Lane::Swarm => "swarm",
+            Lane::Workload => "workload",
+            Lane::Lifecycle => "lifecycle",
+            Lane::Fault => "fault",
+            Lane::Network => "network",
+            Lane::Schedule => "schedule",
+            Lane::App => "app",
+        }
+    }
+
+    /// Gives the place in [`Lane::ALL`].
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl fmt::Display for Lane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The bytes of every lane.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Lanes([Vec<u8>; Lane::COUNT]);
+
+impl Lanes {
+    /// Splits an input into its lanes.
+    ///
+    /// A length that is more than what is left, or more than a varint can say, takes what is
+    /// left; a lane that the input does not reach is empty.
+    pub fn decode(input: &[u8]) -> Lanes {
+        let mut lanes = Lanes::default();
+        let mut rest = input;
+        for lane in Lane::ALL {
+            let length = if lane == Lane::App { rest.len() } else { take_varint(&mut rest) };
+            let (bytes, after) = rest.split_at(length.min(rest.len()));
+            lanes.0[lane.index()] = bytes.to_vec();
+            rest = after;
+        }
+        lanes
+    }
+
+    /// Joins the lanes to an input; it stops after the last lane that has bytes.
+    ///
+    /// So lanes that are all empty are the empty input. It does not remove zeros at a lane's
+    /// end: see [`canonical`](Lanes::canonical).
+    pub fn encode(&self) -> Vec<u8> {
+        let used = self.0.iter().rposition(|bytes| !bytes.is_empty()).map_or(0, |last| last + 1);
+        let bytes_count: usize = self.0.iter().map(Vec::len).sum();
+        let mut input = Vec::with_capacity(bytes_count + 2 * used);
+        for (bytes, lane) in self.0.iter().zip(Lane::ALL).take(used) {
+            if lane != Lane::App {
+                push_varint(&mut input, bytes.len());
+            }
+            input.extend_from_slice(bytes);
+        }
+        input
+    }
+
+    /// Removes the zeros at the end of each lane, which no draw can tell from exhaustion.
+    #[must_use]
+    pub fn canonical(mut self) -> Lanes {
+        for bytes in &mut self.0 {
+            let length = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+            bytes.truncate(length);
+        }
+        self
+    }
+
+    /// Gives the bytes of a lane.
+    pub fn lane(&self, lane: Lane) -> &[u8] {
+        &self.0[lane.index()]
+    }
+
+    /// Gives the bytes of a lane, to be changed.
+    pub fn lane_mut(&mut self, lane: Lane) -> &mut Vec<u8> {
+        &mut self.0[lane.index()]
+    }
+
+    /// Says whether no lane has a byte.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(Vec::is_empty)
+    }
+
+    /// Gives the bytes of every lane, in order.
+    pub(super) fn into_array(self) -> [Vec<u8>; Lane::COUNT] {
+        self.0
+    }
+}
+
+/// Takes a varint off the front; what does not fit `usize` is `usize::MAX`.
+fn take_varint(rest: &mut &[u8]) -> usize {
+    let mut value: u128 = 0;
+    for place in 0..VARINT_BYTES_MAX {
+        let Some((&byte, after)) = rest.split_first() else { break };
+        *rest = after;
+        // Ten groups of seven bits: 70 bits, so a u128 cannot overflow.
+        value |= u128::from(byte & 0x7f) << (7 * place);
+        if byte & 0x80 == 0 {
+            break;
+        }
+    }
+    usize::try_from(value).unwrap_or(usize::MAX)
+}
+
+/// Appends the shortest varint of `value`.
+fn push_varint(output: &mut Vec<u8>, mut value: usize) {
+    while value >= 0x80 {
+        output.push((value & 0x7f) as u8 | 0x80);
+        value >>= 7;
+    }
+    output.push(value as u8);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! The source: lanes of bytes, and the one primitive that decides from them.
+//!
+//! [`Source::draw`] gives a value in `0..=max` from the next bytes of a lane, and everything
+//! else here is derived from it. It is not a random number generator: the bytes may come from
+//! a fuzzer, a file, a shrinker or a seed, and the same bytes give the same run.
+//!
+//! Invariants:
+//! - Zero is calm. A lane that has no bytes left draws 0, so whoever draws puts the simplest
+//!   outcome at 0: no fault, no latency, first in order, stop.
+//! - A draw of a kind reads a fixed number of bytes, whatever its bound is at the moment.
+//! - Bytes are never mixed or hashed. The value is the little-endian word modulo `max + 1`, so
+//!   a small byte is the value itself. Where `max + 1` does not divide the number of words, the
+//!   lower values are slightly likelier; they are the calmer ones.
+//! - Every draw is on the [`Tape`], and the tape's bytes replay it.
+
+use crate::tape::{SpanKind, Tape};
+
+mod choice;
+mod derived;
+mod feed;
+mod lane;
+mod rng;
+
+pub use choice::{Choice, Ratio, Width};
+pub use lane::{Lane, Lanes};
+pub use rng::LaneRng;
+
+use feed::Feed;
+
+/// The decisions of one run, one lane a dimension.
+///
+/// # Determinism
+///
+/// Two sources of the same bytes, or of the same seed, give the same values to the same calls.
+/// Lanes are independent: calls on one lane do not change what another gives.
+///
+/// # Examples
+///
+/// ```
+/// use sim_core::source::{Choice, Lane, Source};
+///
+/// const NODES: Choice = Choice::one("nodes");
+///
+/// // The first varint is the length of the swarm lane.
+/// let mut source = Source::from_bytes(&[1, 4]);
+/// assert_eq!(source.draw(Lane::Swarm, NODES, 6), 4);
+/// assert_eq!(source.draw(Lane::Swarm, NODES, 6), 0);
+///
+/// let mut sweep = Source::from_seed(7);
+/// let nodes = sweep.draw(Lane::Swarm, NODES, 6);
+/// let mut replay = Source::from_bytes(&sweep.tape().to_bytes());
+/// assert_eq!(replay.draw(Lane::Swarm, NODES, 6), nodes);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Source {
+    feed: Feed,
+    tape: Tape,
+}
+
+impl Source {
+    /// Makes the source of an input; every string of bytes is one.
+    pub fn from_bytes(input: &[u8]) -> Source {
+        Source::from_lanes(Lanes::decode(input))
+    }
+
+    /// Makes the source of lanes that are decoded already.
+    pub fn from_lanes(lanes: Lanes) -> Source {
+        Source { feed: Feed::from_lanes(lanes), tape: Tape::default() }
+    }
+
+    /// Makes the source of a seed, whose lanes never run out.
+    ///
+    /// Each lane has its own stream, the one at `lane`, then the lane's name, below
+    /// [`Seed::root`](crate::seed::Seed::root). A draw takes one word of it and keeps the low
+    /// bytes that the bytes feed would have read.
+    pub fn from_seed(seed: u64) -> Source {
+        Source { feed: Feed::from_seed(seed), tape: Tape::default() }
+    }
+
+    /// Draws a value in `0..=max`.
+    ///
+    /// A `max` of 0 leaves nothing to decide: it reads no bytes and is not on the tape.
+    ///
+    /// # Determinism
+    ///
+    /// One choice; reads `choice.width` bytes of the lane. An exhausted lane gives 0; a draw
+    /// that straddles the end of the lane reads the missing high bytes as 0.
+    ///
+    /// # Panics
+    ///
+    /// If `max` does not fit the choice's width.
+    #[inline]
+    #[track_caller]
+    pub fn draw(&mut self, lane: Lane, choice: Choice, max: u64) -> u64 {
+        if max == 0 {
+            return 0;
+        }
+        assert!(
+            max <= choice.width.value_max(),
+            "the choice `{}` reads {} bytes, which cannot say 0..={max}",
+            choice.label,
+            choice.width.bytes(),
+        );
+        let word = self.feed.take_word(lane, choice.width);
+        // A word above `max` means that `max + 1` does not overflow.
+        let value = if word <= max { word } else { word % (max + 1) };
+        self.tape.push_value(lane, choice, max, value);
+        value
+    }
+
+    /// Reads the next `length` bytes of a lane as they are.
+    ///
+    /// # Determinism
+    ///
+    /// One choice, none if `length` is 0; bytes that the lane no longer has are 0.
+    pub fn window(&mut self, lane: Lane, label: &'static str, length: usize) -> Vec<u8> {
+        self.take_window(lane, label, length).to_vec()
+    }
+
+    /// Fills a buffer with the next bytes of a lane, like [`window`](Source::window).
+    pub fn window_into(&mut self, lane: Lane, label: &'static str, buffer: &mut [u8]) {
+        let length = buffer.len();
+        buffer.copy_from_slice(self.take_window(lane, label, length));
+    }
+
+    /// Gives a view of one lane for what takes a random number generator.
+    pub fn rng(&mut self, lane: Lane, label: &'static str) -> LaneRng<'_> {
+        LaneRng::new(self, lane, label)
+    }
+
+    /// Opens a span: the draws until its [`close`](Source::close) belong together.
+    pub fn open(&mut self, kind: SpanKind, label: &'static str) {
+        self.tape.open(kind, label);
+    }
+
+    /// Closes the span that was opened last.
+    ///
+    /// # Panics
+    ///
+    /// If no span is open.
+    #[track_caller]
+    pub fn close(&mut self) {
+        self.tape.close();
+    }
+
+    /// Says whether every further draw on a lane is sure to give 0.
+    ///
+    /// It is for reports. It must not decide: a tape does not keep the zeros at the end of a
+    /// lane, so a replay is exhausted earlier than its original, and a seeded lane never is.
+    /// A loop ends by a draw whose 0 means stop.
+    pub fn is_exhausted(&self, lane: Lane) -> bool {
+        self.feed.is_exhausted(lane)
+    }
+
+    /// Gives the choices so far.
+    pub fn tape(&self) -> &Tape {
+        &self.tape
+    }
+
+    /// Gives the choices of the run that is over.
+    pub fn into_tape(self) -> Tape {
+        self.tape
+    }
+
+    /// Reads a window straight into the tape, which saves a copy.
+    fn take_window(&mut self, lane: Lane, label: &'static str, length: usize) -> &[u8] {
+        let window = self.tape.push_window(lane, label, length);
+        self.feed.fill(lane, window);
+        window
+    }
+}
+
+#[cfg(test)]
+mod tests;

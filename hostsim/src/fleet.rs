@@ -114,16 +114,15 @@ impl Fleet {
 
     /// Makes one thing happen; whether there was one.
     ///
-    /// # Panics
-    /// Where a machine cannot go on: see [`Trouble`].
-    #[track_caller]
-    pub fn step(&mut self) -> bool {
-        self.settle();
+    /// # Errors
+    /// Why a machine cannot go on.
+    pub fn step(&mut self) -> Result<bool, Trouble> {
+        self.settle()?;
         let (now, earliest) = {
             let network = self.world.network();
             (network.now(), network.agenda().earliest())
         };
-        let Some(due) = earliest else { return false };
+        let Some(due) = earliest else { return Ok(false) };
         self.world.advance(due.max(now.next()));
         let event = self.world.with(|network| network.take(0));
         if event.key.class == Class::MachineTimer {
@@ -132,49 +131,53 @@ impl Fleet {
         } else {
             self.world.with(|network| network.deliver(event.key));
         }
-        true
+        Ok(true)
     }
 
     /// Runs until nothing is pending.
     ///
     /// # Panics
-    /// As [`Fleet::step`].
+    /// Where a machine cannot go on.
     #[track_caller]
     pub fn run(&mut self) {
-        while self.step() {}
+        loop {
+            match self.step() {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(trouble) => panic!("{}", self.describe(&trouble)),
+            }
+        }
     }
 
     /// Runs every machine that has something to do, until none has.
     ///
-    /// # Panics
-    /// As [`Fleet::step`].
-    #[track_caller]
-    pub fn settle(&mut self) {
+    /// # Errors
+    /// Why a machine cannot go on.
+    pub fn settle(&mut self) -> Result<(), Trouble> {
         while self.world.network().has_runnable() {
             let mut runnable = std::mem::take(&mut self.runnable);
             self.world.with(|network| network.take_runnable(&mut runnable));
             for host in &runnable {
-                self.run_machine(*host);
+                self.run_machine(*host)?;
             }
             self.runnable = runnable;
         }
+        Ok(())
     }
 
-    #[track_caller]
-    fn run_machine(&mut self, host: HostId) {
-        let Some(machine) = &mut self.machines[host.0 as usize] else { return };
+    fn run_machine(&mut self, host: HostId) -> Result<(), Trouble> {
+        let Some(machine) = &mut self.machines[host.0 as usize] else { return Ok(()) };
         let (now, busy_until) = {
             let network = self.world.network();
             (network.now(), network.host(host).busy_until)
         };
         let deadline = if busy_until > now { Some(busy_until) } else { machine.run() };
         self.set_deadline(host, deadline);
-        if let Some(trouble) = self.world.take_trouble() {
-            panic!("{}", self.describe(&trouble));
-        }
+        self.world.take_trouble().map_or(Ok(()), Err)
     }
 
-    fn describe(&self, trouble: &Trouble) -> String {
+    /// One line for a person.
+    pub fn describe(&self, trouble: &Trouble) -> String {
         let name = |host: &HostId| self.world.network().host(*host).name.clone();
         trouble.describe(name)
     }

@@ -122,7 +122,7 @@ fn a_sleeping_thread_stalls_its_own_machine_only() {
         std::thread::sleep(Duration::from_secs(5));
         *log.borrow_mut() = start.elapsed();
     });
-    fleet.settle();
+    fleet.settle().expect("the machine goes on");
     assert_eq!(*seen.borrow(), Duration::from_secs(5));
     assert_eq!(fleet.world().network().now(), hostsim::clock::Instant::START);
 }

@@ -1,1 +1,3 @@
-//! x
+//! Systems under test, and what every test shares.
+pub mod conformance;
+pub mod systems;

@@ -191,6 +191,10 @@ impl Network {
         let (options, bound) = (socket.options, socket.local);
         let source = match bound {
             Some(local) if !local.ip().is_unspecified() => local.ip(),
+            // The loopback interface has one address of its own (row A24).
+            _ if to == at.host && remote.is_ipv4() && remote.ip().is_loopback() => {
+                IpAddr::V4(Ipv4Addr::LOCALHOST)
+            }
             _ if to == at.host => remote.ip(),
             _ => self.host(at.host).address,
         };

@@ -6,10 +6,11 @@ use crate::kernel::Kernel;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-/// The bytes that a new socket keeps for sending: what Linux grows a buffer to (`tcp_wmem`).
-pub const SEND_LIMIT: usize = 4 << 20;
+/// The bytes that a new socket keeps for sending. Linux starts at 16 KiB and grows the buffer with
+/// the connection, to 4 MiB (`tcp_wmem`); here it is one size between.
+pub const SEND_LIMIT: usize = 256 << 10;
 
-/// The bytes that a new socket keeps for reading. Linux starts here and grows (`tcp_rmem`).
+/// The bytes that a new socket keeps for reading, where Linux starts (`tcp_rmem`).
 pub const RECEIVE_LIMIT: usize = 128 << 10;
 
 /// A source of a host's random bytes, handed in: the kernel has none of its own.

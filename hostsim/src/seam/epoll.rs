@@ -147,21 +147,30 @@ fn wait(at: Descriptor, into: *mut epoll_event, max: c_int, timeout: Option<Dura
         let count = ready.len();
         drop(ready);
         if count == 0 {
-            on_nothing_ready(world, at, timeout);
+            on_nothing_ready(world, at, timeout)?;
         }
         Ok(count as c_int)
     })
 }
 
-fn on_nothing_ready(world: &World, at: Descriptor, timeout: Option<Duration>) {
+/// A call would wait that is not the runtime's: a trouble, after which the caller does not hang.
+fn would_wait(
+    world: &World,
+    host: HostId,
+    call: &'static str,
+    timeout: Option<Duration>,
+) -> Sys<()> {
+    world.record(Trouble::WouldBlock { host, call });
+    world.stall(timeout.ok_or(Errno::EIO)?);
+    Ok(())
+}
+
+fn on_nothing_ready(world: &World, at: Descriptor, timeout: Option<Duration>) -> Sys<()> {
     let turns = world.turns.get() + 1;
     world.turns.set(turns);
     let is_polling = timeout == Some(Duration::ZERO);
     if world.epoll.get() != Some(at) {
-        if !is_polling {
-            world.record(Trouble::WouldBlock { host: at.host, call: "epoll_wait" });
-        }
-        return;
+        return if is_polling { Ok(()) } else { would_wait(world, at.host, "epoll_wait", timeout) };
     }
     if turns > TURNS_MAX {
         world.record(Trouble::Restless { host: at.host, turns: TURNS_MAX });
@@ -169,6 +178,7 @@ fn on_nothing_ready(world: &World, at: Descriptor, timeout: Option<Duration>) {
     } else if !is_polling {
         world.on_idle(timeout.map(|timeout| world.now() + timeout));
     }
+    Ok(())
 }
 
 /// `poll(2)`: of simulated descriptors only what is ready at once.
@@ -198,7 +208,8 @@ unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_
             ready += c_int::from(entry.revents != 0);
         }
         if ready == 0 && timeout != 0 {
-            world.record(Trouble::WouldBlock { host: host(world)?, call: "poll" });
+            let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
+            would_wait(world, host(world)?, "poll", timeout)?;
         }
         Ok(ready)
     })

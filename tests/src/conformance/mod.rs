@@ -22,6 +22,7 @@ mod probe;
 mod ready;
 mod reset;
 mod silent;
+pub mod simulated;
 mod split;
 #[cfg(test)]
 mod tests;

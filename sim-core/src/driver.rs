@@ -1,0 +1,364 @@
+//! The driver: one run, from its source to its outcome.
+//!
+//! Settle every machine, look at what is pending, choose one event, move time on, make it happen,
+//! record it, let the checkers judge; until no work is left. The choice is drawn only where several
+//! events could come next, and nothing else of the schedule is.
+//!
+//! Invariants: events are in canonical order before one is chosen; two events are at least a
+//! nanosecond apart; a run ends at a limit at the latest.
+
+use crate::check::Checker;
+use crate::failure::{Class, Failure};
+use crate::history::{Event, History};
+use crate::node::{App, Node, NodeSpec, Process, Seat};
+use crate::panics::{self, Scope};
+use crate::seed::Seed;
+use crate::sim::Sim;
+use crate::source::{Choice, Lane};
+use crate::swarm;
+use crate::workload::{Next, OperationId};
+use hostsim::agenda::{Class as EventClass, Key, Scheduled};
+use hostsim::clock::Instant;
+use hostsim::kernel::HostId;
+use hostsim::machine::Machine;
+use hostsim::world::Trouble;
+use rand_core::Rng;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// A task of a machine.
+pub(crate) type LocalFuture = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Where a run ends at the latest. To reach a limit is inconclusive: neither passed nor failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The most events.
+    pub events_max: u64,
+    /// The most virtual time.
+    pub time_max: Duration,
+}
+
+impl Default for Limits {
+    /// A million events, a hundred days.
+    fn default() -> Limits {
+        Limits { events_max: 1_000_000, time_max: Duration::from_secs(100 * 86_400) }
+    }
+}
+
+const NEXT: Choice = Choice::one("next");
+
+/// The most events that a choice is made of: what its one byte can name.
+const READY_MAX: usize = 256;
+
+impl Sim {
+    /// Makes the hosts of a node, as many as the swarm says.
+    pub(crate) fn seat(&mut self, spec: &NodeSpec, app: &App) -> Node {
+        let (min, max) = (*spec.replicas.start(), *spec.replicas.end());
+        let count = min
+            + match max - min {
+                0 => 0,
+                more => swarm::draw(&mut self.source, &mut self.plan, REPLICAS, more),
+            };
+        let mut node = Node { hosts: Vec::new(), addresses: Vec::new() };
+        for replica in 0..count as usize {
+            let name =
+                if max == 1 { spec.name.clone() } else { format!("{}-{replica}", spec.name) };
+            let (host, address) = self.add_host(&name);
+            let process = Process { name, replica, address };
+            self.seats.push(Seat { process, app: app.clone(), machine: None, deadline: None });
+            node.hosts.push(host);
+            node.addresses.push(address);
+        }
+        node
+    }
+
+    /// Makes a host and what is handed to it.
+    fn add_host(&mut self, name: &str) -> (HostId, std::net::IpAddr) {
+        let shape = &self.shape;
+        let mut stream = self.entropy.child("node").child(name).stream();
+        let (host, address) = self.world.with(|network| {
+            let id = network.add_host(name);
+            let host = network.host_mut(id);
+            host.set_entropy(Box::new(move |into| stream.fill_bytes(into)));
+            if shape.send_buffer > 0 {
+                host.send_limit = shape.send_buffer;
+            }
+            if shape.receive_buffer > 0 {
+                host.receive_limit = shape.receive_buffer;
+            }
+            (id, host.address)
+        });
+        for other in (0..host.0).map(HostId) {
+            for (from, to) in [(other, host), (host, other)] {
+                let latency = swarm::link(&mut self.source, &self.shape);
+                self.world.with(|network| network.set_latency(from, to, latency));
+            }
+        }
+        panics::add_name(name);
+        self.history.borrow_mut().record(0, Event::Host { host: host.0, name });
+        (host, address)
+    }
+
+    /// Runs to the end; the failure, if there was one.
+    pub(crate) fn drive(&mut self) -> Option<Failure> {
+        for dimension in &self.plan.dimensions {
+            let (dimension, value) = (dimension.name, dimension.value);
+            self.history.borrow_mut().record(0, Event::Plan { dimension, value });
+        }
+        self.start_all();
+        self.plan_operation();
+        let failure = loop {
+            if let Some(failure) = self.settle() {
+                break Some(failure);
+            }
+            if let Some(failure) = self.judge(|checker| checker.step()) {
+                break Some(failure);
+            }
+            if self.is_done() {
+                break self.judge(|checker| checker.end());
+            }
+            if let Err(failure) = self.step() {
+                break Some(failure);
+            }
+        };
+        if let Some(failure) = &failure {
+            let (class, text) = (failure.class.name(), failure.message.as_str());
+            self.record(Event::Failure { class, text });
+        }
+        failure
+    }
+
+    fn record(&self, event: Event<'_>) {
+        self.history.borrow_mut().record(self.now().0, event);
+    }
+
+    fn now(&self) -> Instant {
+        self.world.network().now()
+    }
+
+    fn start_all(&mut self) {
+        let seed = self.entropy.child("select");
+        for host in 0..self.seats.len() {
+            let id = HostId(host as u32);
+            self.record(Event::Start { host: id.0 });
+            let seat = &mut self.seats[host];
+            let select = seed.child(&seat.process.name).stream().next_u64();
+            let machine = Machine::start(&self.world, id, select);
+            let machine = machine.expect("a simulated kernel refuses no runtime");
+            let (app, process) = (seat.app.clone(), seat.process.clone());
+            machine.spawn(async move { app(process).await });
+            seat.machine = Some(machine);
+        }
+    }
+
+    /// Runs every machine that has something to do until none has.
+    fn settle(&mut self) -> Option<Failure> {
+        let mut runnable = std::mem::take(&mut self.runnable);
+        let mut failure = None;
+        while failure.is_none() && self.world.network().has_runnable() {
+            self.world.with(|network| network.take_runnable(&mut runnable));
+            failure = runnable.iter().find_map(|host| self.run_machine(*host));
+        }
+        self.runnable = runnable;
+        self.record_outcomes();
+        failure.or_else(|| if panics::has_failed() { panics::take() } else { None })
+    }
+
+    fn run_machine(&mut self, host: HostId) -> Option<Failure> {
+        let (now, busy_until) = {
+            let network = self.world.network();
+            (network.now(), network.host(host).busy_until)
+        };
+        let machine = self.seats[host.0 as usize].machine.as_mut()?;
+        let deadline = if busy_until > now { Some(busy_until) } else { machine.run() };
+        self.set_deadline(host, deadline);
+        // What the program said comes first: trouble may be its consequence.
+        let reported = if panics::has_failed() { panics::take() } else { None };
+        let trouble = self.world.take_trouble();
+        reported.or_else(|| trouble.map(|trouble| self.on_trouble(&trouble)))
+    }
+
+    fn on_trouble(&self, trouble: &Trouble) -> Failure {
+        let name = |host: &HostId| self.seats[host.0 as usize].process.name.clone();
+        let (class, origin) = match trouble {
+            Trouble::WouldBlock { call, .. } => (Class::Deadlock, format!("blocking {call}")),
+            Trouble::Unsupported { call, .. } => (Class::Inconclusive, (*call).to_owned()),
+            Trouble::Restless { host, .. } => {
+                (Class::Inconclusive, format!("restless {}", name(host)))
+            }
+            Trouble::Internal(text) => (Class::Internal, text.clone()),
+        };
+        Failure::new(class, origin, trouble.describe(name))
+    }
+
+    fn set_deadline(&mut self, host: HostId, deadline: Option<Instant>) {
+        let seat = &mut self.seats[host.0 as usize];
+        let before = std::mem::replace(&mut seat.deadline, deadline);
+        if before == deadline {
+            return;
+        }
+        let key = Key { class: EventClass::MachineTimer, major: host.0, minor: 0 };
+        self.world.with(|network| {
+            if let Some(due) = before {
+                network.cancel(due, key);
+            }
+            if let Some(due) = deadline {
+                network.schedule(due, key);
+            }
+        });
+    }
+
+    fn judge(
+        &mut self,
+        call: fn(&mut dyn Checker) -> Result<(), crate::check::Violation>,
+    ) -> Option<Failure> {
+        let checkers = &mut self.checkers;
+        let judged = panics::within(Scope::Checker, || {
+            checkers.iter_mut().try_for_each(|checker| call(checker.as_mut()))
+        });
+        let reported = if panics::has_failed() { panics::take() } else { None };
+        reported.or_else(|| judged.err().map(crate::check::Violation::into_failure))
+    }
+
+    /// Whether no work is left: the workload ended and so did each operation and client.
+    fn is_done(&self) -> bool {
+        self.is_planned && self.next.is_none() && self.outstanding == 0 && self.work.clients() == 0
+    }
+
+    /// Makes one event happen.
+    fn step(&mut self) -> Result<(), Failure> {
+        let (now, earliest) = {
+            let network = self.world.network();
+            (network.now(), network.agenda().earliest())
+        };
+        let Some(due) = earliest else { return Err(self.deadlock()) };
+        let now = due.max(now.next());
+        self.steps += 1;
+        if self.steps > self.limits.events_max {
+            let text = format!("the run has more than {} events", self.limits.events_max);
+            return Err(Failure::new(Class::Inconclusive, "limit of events", text));
+        }
+        if now.elapsed() > self.limits.time_max {
+            let text =
+                format!("the run takes more than {:?} of virtual time", self.limits.time_max);
+            return Err(Failure::new(Class::Inconclusive, "limit of time", text));
+        }
+        self.world.advance(now);
+        let event = self.choose();
+        self.apply(event);
+        Ok(())
+    }
+
+    /// Chooses among the events that are due.
+    fn choose(&mut self) -> Scheduled {
+        let count = self.world.network().agenda().ready().len().min(READY_MAX);
+        let index = match count {
+            1 => 0,
+            count => self.source.below(Lane::Schedule, NEXT, count as u64),
+        };
+        self.world.with(|network| network.take(index as usize))
+    }
+
+    fn apply(&mut self, event: Scheduled) {
+        match event.key.class {
+            EventClass::Delivery => self.world.with(|network| network.deliver(event.key)),
+            EventClass::KernelTimer => {
+                self.record(Event::KernelTimer { wire: event.key.major });
+                self.world.with(|network| network.deliver(event.key));
+            }
+            EventClass::MachineTimer => {
+                let host = HostId(event.key.major);
+                self.record(Event::MachineTimer { host: host.0 });
+                self.seats[host.0 as usize].deadline = None;
+                self.world.with(|network| network.mark_runnable(host));
+            }
+            EventClass::Operation => self.begin_operation(),
+            EventClass::Lifecycle | EventClass::Fault => {
+                unreachable!("nothing schedules these events")
+            }
+        }
+    }
+
+    /// Draws the operation that comes next, as far as as many are under way as may be.
+    fn plan_operation(&mut self) {
+        let Some(workload) = &mut self.workload else {
+            self.is_planned = true;
+            return;
+        };
+        if self.is_planned || self.next.is_some() || self.outstanding >= self.frame.in_flight_max {
+            return;
+        }
+        let id = OperationId(self.operations + 1);
+        match workload.next(&mut self.source, &self.frame, id) {
+            None => self.is_planned = true,
+            Some(next) => {
+                let due = self.world.network().now() + next.wait;
+                self.world.with(|network| network.schedule(due, operation_key()));
+                self.operations += 1;
+                self.next = Some(next);
+            }
+        }
+    }
+
+    fn begin_operation(&mut self) {
+        let Next { id, host, text, task, .. } = self.next.take().expect("it was scheduled");
+        self.record(Event::Operation { id: id.0, host: host.0, text: &text });
+        self.outstanding += 1;
+        let machine = self.seats[host.0 as usize].machine.as_ref();
+        machine.expect("clients live as long as the run").spawn(task);
+        self.plan_operation();
+    }
+
+    fn record_outcomes(&mut self) {
+        let mut ended = self.ended.take();
+        for (id, outcome) in ended.drain(..) {
+            let (ending, text) = (outcome.ending, outcome.text.as_str());
+            self.record(Event::Outcome { id: id.0, ending, text });
+            self.outstanding -= 1;
+            self.plan_operation();
+        }
+        self.ended.replace(ended);
+        for host in self.work.take_finished() {
+            self.record(Event::Finish { host: host.0 });
+        }
+    }
+
+    /// Nothing is pending and work is left: says what everybody waits for.
+    fn deadlock(&self) -> Failure {
+        let (operations, clients) = (self.outstanding, self.work.clients());
+        let text = format!(
+            "nothing is pending, no timer is set, and {operations} operations and {clients} \
+             clients have not ended"
+        );
+        let mut failure = Failure::new(Class::Deadlock, "nothing pending", text);
+        let network = self.world.network();
+        for (id, host) in network.hosts() {
+            for line in network.describe(id) {
+                failure.details.push(format!("{}: {line}", host.name));
+            }
+        }
+        failure
+    }
+}
+
+const REPLICAS: Choice = Choice::one("replicas");
+
+fn operation_key() -> Key {
+    Key { class: EventClass::Operation, major: 0, minor: 0 }
+}
+
+/// The streams of the seed tree that a run's nodes take random bytes from.
+pub(crate) fn entropy_root(entropy: u64) -> Seed {
+    Seed::root(entropy).child("entropy")
+}
+
+/// Tells the history of every delivery.
+pub(crate) fn observe(sim: &Sim) {
+    let history: std::rc::Rc<std::cell::RefCell<History>> = sim.history.clone();
+    sim.world.with(|network| {
+        network.observe(Box::new(move |now, delivery| {
+            history.borrow_mut().record_delivery(now.0, delivery);
+        }));
+    });
+}

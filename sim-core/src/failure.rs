@@ -1,0 +1,142 @@
+//! What went wrong in a run: its class, where it comes from, and what to show of it.
+//!
+//! A failure is data. It is never turned into an `io::Error` and never `?`-ed away. Two failures of
+//! the same class and origin are the same bug.
+
+use std::fmt;
+
+/// The class of a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// A checker, `always!` or [`fail`](crate::check::fail) said so.
+    Correctness,
+    /// Code of a node panicked.
+    Panic,
+    /// Nothing is pending, no timer is set, and work is left.
+    Deadlock,
+    /// Tasks or threads stayed where the node said that it drains.
+    Leak,
+    /// A bound in virtual time passed.
+    Liveness,
+    /// Two runs of one input differ.
+    Diverged,
+    /// A stated precondition broke: not a failure.
+    Excused,
+    /// A limit or the watchdog ended the run: neither passed nor failed.
+    Inconclusive,
+    /// A bug of the simulator.
+    Internal,
+}
+
+impl Class {
+    /// The exit code of sweeps and replays that end with this class.
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            Class::Correctness => 110,
+            Class::Panic => 111,
+            Class::Deadlock => 112,
+            Class::Leak => 113,
+            Class::Liveness => 114,
+            Class::Diverged => 115,
+            Class::Excused => 0,
+            Class::Inconclusive => 116,
+            Class::Internal => 117,
+        }
+    }
+
+    /// The name in reports and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Class::Correctness => "correctness",
+            Class::Panic => "panic",
+            Class::Deadlock => "deadlock",
+            Class::Leak => "leak",
+            Class::Liveness => "liveness",
+            Class::Diverged => "diverged",
+            Class::Excused => "excused",
+            Class::Inconclusive => "inconclusive",
+            Class::Internal => "internal",
+        }
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Why a run did not pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The class.
+    pub class: Class,
+    /// Where it comes from: a place in the source, or a name that stays the same from run to run.
+    pub origin: String,
+    /// One line for a person.
+    pub message: String,
+    /// More lines: what each node waits for, the two sides of a difference.
+    pub details: Vec<String>,
+}
+
+impl Failure {
+    /// A failure without details.
+    pub fn new(class: Class, origin: impl Into<String>, message: impl Into<String>) -> Failure {
+        Failure { class, origin: origin.into(), message: message.into(), details: Vec::new() }
+    }
+
+    /// Whether both are the same bug.
+    pub fn is_same_bug(&self, other: &Failure) -> bool {
+        self.class == other.class && self.origin == other.origin
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}: {}", self.class, self.origin, self.message)
+    }
+}
+
+/// Asserts a rule of the simulator itself: its breach is class `internal`, never the user's bug.
+#[macro_export]
+macro_rules! internal_assert {
+    ($condition:expr, $($text:tt)+) => {
+        if !$condition {
+            panic!("{}{}", $crate::failure::INTERNAL_PREFIX, format_args!($($text)+));
+        }
+    };
+}
+
+/// What the panic of an [`internal_assert!`] begins with.
+pub const INTERNAL_PREFIX: &str = "internal: ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_those_of_the_contract() {
+        let codes = [
+            (Class::Correctness, 110),
+            (Class::Panic, 111),
+            (Class::Deadlock, 112),
+            (Class::Leak, 113),
+            (Class::Liveness, 114),
+            (Class::Diverged, 115),
+            (Class::Excused, 0),
+            (Class::Inconclusive, 116),
+            (Class::Internal, 117),
+        ];
+        for (class, code) in codes {
+            assert_eq!(class.exit_code(), code, "{class}");
+        }
+    }
+
+    #[test]
+    fn the_same_bug_has_the_same_class_and_origin() {
+        let first = Failure::new(Class::Panic, "a.rs:1", "one");
+        let second = Failure::new(Class::Panic, "a.rs:1", "two");
+        assert!(first.is_same_bug(&second));
+        assert!(!first.is_same_bug(&Failure::new(Class::Deadlock, "a.rs:1", "one")));
+    }
+}

@@ -1,0 +1,117 @@
+//! What happens in a run, as it is recorded.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Bytes that a segment carried, as the history keeps them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Content<'a> {
+    /// All of them.
+    Bytes(&'a [u8]),
+    /// The SHA-256 of many.
+    Digest(&'a [u8]),
+}
+
+/// How an operation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Ending {
+    /// It was done.
+    Done,
+    /// It was certainly not done.
+    Failed,
+    /// It may or may not have been done.
+    Indeterminate,
+}
+
+/// One event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event<'a> {
+    /// A dimension of the swarm came out so.
+    Plan {
+        /// The dimension.
+        dimension: &'a str,
+        /// What was drawn.
+        value: u64,
+    },
+    /// A host was made.
+    Host {
+        /// Its number.
+        host: u32,
+        /// Its name.
+        name: &'a str,
+    },
+    /// A node's program started.
+    Start {
+        /// The host.
+        host: u32,
+    },
+    /// A segment reached its host.
+    Deliver {
+        /// The connection.
+        wire: u32,
+        /// The sender.
+        from: u32,
+        /// The receiver.
+        to: u32,
+        /// The control bits.
+        flags: u8,
+        /// The offset of the first byte.
+        seq: u64,
+        /// What the sender expects next.
+        ack: u64,
+        /// The length of the payload, in bytes.
+        len: u32,
+        /// The payload.
+        content: Content<'a>,
+    },
+    /// A timer of a host's kernel came.
+    KernelTimer {
+        /// The connection it belongs to.
+        wire: u32,
+    },
+    /// A timer of a machine came.
+    MachineTimer {
+        /// The host.
+        host: u32,
+    },
+    /// An operation began.
+    Operation {
+        /// Its identity.
+        id: u64,
+        /// The client's host.
+        host: u32,
+        /// The operation.
+        text: &'a str,
+    },
+    /// An operation ended.
+    Outcome {
+        /// Its identity.
+        id: u64,
+        /// How.
+        ending: Ending,
+        /// What it says of that.
+        text: &'a str,
+    },
+    /// A client's program ended.
+    Finish {
+        /// The host.
+        host: u32,
+    },
+    /// Something a test wanted in the history.
+    Note {
+        /// The text.
+        text: &'a str,
+    },
+    /// The run failed.
+    Failure {
+        /// The class.
+        class: &'a str,
+        /// The message.
+        text: &'a str,
+    },
+}
+
+/// Writes a time as seconds since the start of the run.
+pub(super) fn seconds(nanos: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "{:>3}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000)
+}

@@ -1,0 +1,180 @@
+//! One run of one input.
+//!
+//! A run has an OS thread of its own, so that what a thread keeps (the keys of std's `HashMap`, the
+//! generators of `rand`) is new in each. The caller waits for it no longer than the watchdog says.
+
+use crate::failure::{Class, Failure};
+use crate::history::{Hash, History};
+use crate::panics::{self, Scope};
+use crate::sim::Sim;
+use crate::source::Source;
+use crate::swarm::Plan;
+use crate::tape::Tape;
+use hostsim::seam;
+use hostsim::world::World;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// A system under test: its name and what a run of it is made of.
+#[derive(Clone)]
+pub struct Target {
+    name: &'static str,
+    prepare: Arc<dyn Fn() -> Body + Send + Sync>,
+}
+
+type Body = Box<dyn FnOnce(&mut Sim) + Send>;
+
+impl Target {
+    /// A target whose runs are described by `body`. The name is that of its folders and binaries.
+    pub fn new(name: &'static str, body: fn(&mut Sim)) -> Target {
+        Target { name, prepare: Arc::new(move || Box::new(body)) }
+    }
+
+    /// A target that prepares something on the caller's thread before each run, outside of it.
+    pub fn with_setup<S: Send + 'static>(
+        name: &'static str,
+        setup: fn() -> S,
+        body: fn(&mut Sim, S),
+    ) -> Target {
+        let prepare = move || -> Body {
+            let state = setup();
+            Box::new(move |sim: &mut Sim| body(sim, state))
+        };
+        Target { name, prepare: Arc::new(prepare) }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Target").field(&self.name).finish()
+    }
+}
+
+/// Where the decisions of a run come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A seed of the PCG feed.
+    Seed(u64),
+    /// Bytes.
+    Bytes(Vec<u8>),
+}
+
+impl Input {
+    fn source(&self) -> Source {
+        match self {
+            Input::Seed(seed) => Source::from_seed(*seed),
+            Input::Bytes(bytes) => Source::from_bytes(bytes),
+        }
+    }
+}
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Why it did not pass.
+    pub failure: Option<Failure>,
+    /// What happened.
+    pub history: History,
+    /// The hash of that.
+    pub hash: Hash,
+    /// What came out of the swarm.
+    pub plan: Plan,
+    /// Its choices, which replay it.
+    pub tape: Tape,
+    /// The virtual time it took.
+    pub elapsed: Duration,
+    /// How many events were chosen.
+    pub steps: u64,
+}
+
+impl Run {
+    /// The class, where it did not pass.
+    pub fn class(&self) -> Option<Class> {
+        self.failure.as_ref().map(|failure| failure.class)
+    }
+
+    fn lost(failure: Failure) -> Run {
+        let history = History::default();
+        Run {
+            failure: Some(failure),
+            hash: history.hash(),
+            history,
+            plan: Plan::default(),
+            tape: Tape::default(),
+            elapsed: Duration::ZERO,
+            steps: 0,
+        }
+    }
+}
+
+/// Runs one input on a thread of its own, at most as long as `watchdog` of real time.
+///
+/// A run that the watchdog gives up is inconclusive; its thread goes on until the process ends.
+#[expect(clippy::disallowed_methods, reason = "the one place that makes threads for runs")]
+pub fn run(target: &Target, input: &Input, watchdog: Duration) -> Run {
+    if let Err(error) = seam::probe() {
+        return Run::lost(Failure::new(Class::Internal, "probe", error.to_string()));
+    }
+    let body = (target.prepare)();
+    let source = input.source();
+    let (sender, receiver) = channel();
+    let thread = std::thread::Builder::new().name("sim".to_owned());
+    let spawned = thread.spawn(move || drop(sender.send(run_here(body, source))));
+    let thread = spawned.expect("the system has a thread for a run");
+    match receiver.recv_timeout(watchdog) {
+        Ok(run) => {
+            drop(thread.join());
+            run
+        }
+        Err(RecvTimeoutError::Timeout) => {
+            let text = format!("the run did not end within {watchdog:?} of real time");
+            Run::lost(Failure::new(Class::Inconclusive, "watchdog", text))
+        }
+        Err(RecvTimeoutError::Disconnected) => {
+            let text = "the thread of the run ended without a result";
+            Run::lost(Failure::new(Class::Internal, "thread", text))
+        }
+    }
+}
+
+/// Runs one input on this thread.
+fn run_here(body: Body, source: Source) -> Run {
+    panics::begin();
+    let world = World::new();
+    let entered = seam::enter(&world);
+    let mut sim = Sim::new(world, source);
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        panics::within(Scope::Body, || body(&mut sim));
+        sim.drive()
+    }));
+    let failure = match outcome {
+        Ok(failure) => failure,
+        Err(_) => panics::take(),
+    };
+    // What destructors do comes after the end: it is neither recorded nor judged.
+    sim.world.with(|network| network.observe(Box::new(|_, _| {})));
+    let dropped = catch_unwind(AssertUnwindSafe(|| sim.seats.clear()));
+    let failure = failure.or_else(|| dropped.err().and_then(|_| panics::take()));
+    let history = sim.history.take();
+    let run = Run {
+        failure,
+        hash: history.hash(),
+        history,
+        plan: std::mem::take(&mut sim.plan),
+        tape: sim.source.tape().clone(),
+        elapsed: sim.world.now().elapsed(),
+        steps: sim.steps,
+    };
+    drop(sim);
+    panics::end();
+    drop(entered);
+    run
+}

@@ -1,0 +1,223 @@
+//! What a test makes a run of: nodes, clients, a workload and checkers.
+
+use crate::check::Checker;
+use crate::driver::{self, Limits, LocalFuture};
+use crate::history::{Event, History};
+use crate::node::{App, Node, NodeSpec, Process, Seat};
+use crate::seed::{Seed, Stream};
+use crate::source::{Choice, Source};
+use crate::swarm::{self, Plan, Shape};
+use crate::workload::{
+    CLIENTS, Client, Ended, Frame, IN_FLIGHT, Next, OPERATIONS, Operation, Outcome, PAUSE,
+    PAUSE_LEVEL_MAX, Typed, Work, WorkloadSpec, pause_of,
+};
+use arbitrary::Arbitrary;
+use hostsim::kernel::HostId;
+use hostsim::world::World;
+use rand_core::Rng;
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+/// Clients of a scenario that have not ended, and those that just did.
+#[derive(Clone, Default)]
+pub(crate) struct Progress(Rc<RefCell<(u64, Vec<HostId>)>>);
+
+impl Progress {
+    /// How many have not ended.
+    pub(crate) fn clients(&self) -> u64 {
+        self.0.borrow().0
+    }
+
+    /// Takes those that ended.
+    pub(crate) fn take_finished(&self) -> Vec<HostId> {
+        std::mem::take(&mut self.0.borrow_mut().1)
+    }
+
+    fn begin(&self) {
+        self.0.borrow_mut().0 += 1;
+    }
+
+    fn finish(&self, host: HostId) {
+        let mut progress = self.0.borrow_mut();
+        progress.0 -= 1;
+        progress.1.push(host);
+    }
+}
+
+/// One run, while its test describes it.
+///
+/// # Determinism
+/// The calls draw from the swarm and network lanes, in the order in which they are made.
+pub struct Sim {
+    pub(crate) world: Rc<World>,
+    pub(crate) source: Source,
+    pub(crate) plan: Plan,
+    pub(crate) shape: Shape,
+    pub(crate) entropy: Seed,
+    pub(crate) history: Rc<RefCell<History>>,
+    pub(crate) limits: Limits,
+    pub(crate) seats: Vec<Seat>,
+    pub(crate) checkers: Vec<Box<dyn Checker>>,
+    pub(crate) workload: Option<Box<dyn Work>>,
+    pub(crate) frame: Frame,
+    pub(crate) ended: Ended,
+    pub(crate) next: Option<Next>,
+    pub(crate) is_planned: bool,
+    pub(crate) operations: u64,
+    pub(crate) outstanding: u64,
+    pub(crate) work: Progress,
+    pub(crate) runnable: Vec<HostId>,
+    pub(crate) steps: u64,
+}
+
+impl Sim {
+    /// A run of a source, in a world that is current on this thread.
+    pub(crate) fn new(world: Rc<World>, mut source: Source) -> Sim {
+        let mut plan = Plan::default();
+        let shape = swarm::shape(&mut source, &mut plan);
+        let entropy = driver::entropy_root(shape.entropy);
+        let mut stream = entropy.child("harness").stream();
+        world.set_entropy(Box::new(move |into| stream.fill_bytes(into)));
+        let sim = Sim {
+            world,
+            source,
+            plan,
+            shape,
+            entropy,
+            history: Rc::default(),
+            limits: Limits::default(),
+            seats: Vec::new(),
+            checkers: Vec::new(),
+            workload: None,
+            frame: Frame::default(),
+            ended: Ended::default(),
+            next: None,
+            is_planned: false,
+            operations: 0,
+            outstanding: 0,
+            work: Progress::default(),
+            runnable: Vec::new(),
+            steps: 0,
+        };
+        driver::observe(&sim);
+        sim
+    }
+
+    /// Adds a node: a program that is made anew at each start of each replica.
+    ///
+    /// ```
+    /// # use sim_core::{Sim, node::NodeSpec};
+    /// # fn test(sim: &mut Sim) {
+    /// let echo = sim.node(NodeSpec::new("echo").replicas(1..=3), |process| async move {
+    ///     let address = (process.address(), 7);
+    ///     let listener = tokio::net::TcpListener::bind(address).await.unwrap();
+    ///     while let Ok((mut stream, _)) = listener.accept().await {
+    ///         tokio::spawn(async move {
+    ///             let (mut reader, mut writer) = stream.split();
+    ///             tokio::io::copy(&mut reader, &mut writer).await
+    ///         });
+    ///     }
+    /// });
+    /// # }
+    /// ```
+    pub fn node<A, F>(&mut self, spec: impl Into<NodeSpec>, app: A) -> Node
+    where
+        A: Fn(Process) -> F + 'static,
+        F: Future<Output = ()> + 'static,
+    {
+        let app: App = Rc::new(move |process| -> LocalFuture { Box::pin(app(process)) });
+        self.seat(&spec.into(), &app)
+    }
+
+    /// Adds a client of a scenario: a program on a host of its own. The run goes on until it ends.
+    pub fn client<A, F>(&mut self, name: &str, app: A) -> Node
+    where
+        A: Fn(Process) -> F + 'static,
+        F: Future<Output = ()> + 'static,
+    {
+        self.work.begin();
+        let work = self.work.clone();
+        let host = HostId(self.seats.len() as u32);
+        let app: App = Rc::new(move |process| -> LocalFuture {
+            let (program, work) = (app(process), work.clone());
+            Box::pin(async move {
+                program.await;
+                work.finish(host);
+            })
+        });
+        self.seat(&NodeSpec::new(name), &app)
+    }
+
+    /// Adds the workload: what a client keeps between its operations, and how it does one.
+    ///
+    /// # Panics
+    /// Where the run has a workload.
+    #[track_caller]
+    pub fn workload<T, S, R, F>(&mut self, spec: &WorkloadSpec, state: impl Fn(Client) -> S, run: R)
+    where
+        T: for<'a> Arbitrary<'a> + Debug + 'static,
+        S: 'static,
+        R: Fn(Rc<S>, Operation<T>) -> F + 'static,
+        F: Future<Output = Outcome> + 'static,
+    {
+        assert!(self.workload.is_none(), "a run has one workload");
+        let extra = spec.clients.end() - spec.clients.start();
+        let clients = spec.clients.start() + self.draw(CLIENTS, extra);
+        let operations_max = self.draw(OPERATIONS, spec.operations_max);
+        let in_flight_max = 1 + self.draw(IN_FLIGHT, spec.in_flight_max - 1);
+        let pause_max = pause_of(spec, self.draw(PAUSE, PAUSE_LEVEL_MAX));
+        let idle: App = Rc::new(|_| -> LocalFuture { Box::pin(async {}) });
+        let (mut hosts, mut states) = (Vec::new(), Vec::new());
+        for index in 0..clients as usize {
+            let node = self.seat(&NodeSpec::new(&format!("client-{index}")), &idle);
+            hosts.extend(node.hosts);
+            states.push(Rc::new(state(Client { index, address: node.addresses[0] })));
+        }
+        self.frame = Frame { clients: hosts, operations_max, in_flight_max, pause_max };
+        let (run, ended) = (Rc::new(run), self.ended.clone());
+        self.workload = Some(Box::new(Typed { states, run, ended, operation: PhantomData::<T> }));
+    }
+
+    fn draw(&mut self, choice: Choice, max: u64) -> u64 {
+        swarm::draw(&mut self.source, &mut self.plan, choice, max)
+    }
+
+    /// Draws a dimension of the test's own, in `0..=max`; zero must be the calm value.
+    ///
+    /// # Panics
+    /// Where `max` is past 255.
+    #[track_caller]
+    pub fn dimension(&mut self, name: &'static str, max: u64) -> u64 {
+        assert!(max <= 255, "a dimension has at most 256 values, not {}", max + 1);
+        self.draw(Choice::one(name), max)
+    }
+
+    /// Adds a judge of the run.
+    pub fn check(&mut self, checker: impl Checker + 'static) {
+        self.checkers.push(Box::new(checker));
+    }
+
+    /// Fails the run.
+    #[track_caller]
+    pub fn fail(&mut self, message: impl Into<String>) {
+        crate::check::fail(message);
+    }
+
+    /// The stream of random numbers at a label of the run's seed tree.
+    pub fn rand(&self, label: &str) -> Stream {
+        self.entropy.child("test").child(label).stream()
+    }
+
+    /// Puts a line into the history.
+    pub fn note(&mut self, text: &str) {
+        self.history.borrow_mut().record(self.world.now().0, Event::Note { text });
+    }
+
+    /// Sets where the run ends at the latest.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+}

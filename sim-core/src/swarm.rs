@@ -1,0 +1,94 @@
+//! The swarm: how a run's configuration is drawn, one dimension a draw.
+//!
+//! Each dimension may be zero, and zero is calm. The dimensions that the harness has of its own are
+//! [`Shape`]; a test adds its own with [`crate::Sim::dimension`]. Dimensions are drawn in the order
+//! in which they are declared, each with a fixed width, so that changing one does not move another.
+
+use crate::source::{Choice, Lane, Source};
+use crate::tape::SpanKind;
+use std::time::Duration;
+
+/// A dimension and what came out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dimension {
+    /// Its name.
+    pub name: &'static str,
+    /// What was drawn.
+    pub value: u64,
+}
+
+/// What came out of the swarm, in the order of the draws.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Every dimension.
+    pub dimensions: Vec<Dimension>,
+}
+
+impl Plan {
+    /// The dimensions that are not calm.
+    pub fn active(&self) -> impl Iterator<Item = &Dimension> {
+        self.dimensions.iter().filter(|dimension| dimension.value != 0)
+    }
+}
+
+/// The longest one-way latencies that a run may have.
+pub const LATENCIES: [Duration; 8] = [
+    Duration::ZERO,
+    Duration::from_micros(10),
+    Duration::from_micros(100),
+    Duration::from_micros(500),
+    Duration::from_millis(1),
+    Duration::from_millis(5),
+    Duration::from_millis(20),
+    Duration::from_millis(100),
+];
+
+/// The buffers that a run's sockets may have, in bytes; zero leaves the default.
+pub const BUFFERS: [usize; 8] = [0, 65_536, 16_384, 4_096, 1_024, 256, 16, 1];
+
+/// The dimensions that every run has.
+#[derive(Clone, Debug, Default)]
+pub struct Shape {
+    /// Picks the stream of random bytes of the nodes, below the root of the seed tree.
+    pub entropy: u64,
+    /// The longest one-way latency.
+    pub latency: Duration,
+    /// The send buffer of every socket, in bytes; zero leaves the default.
+    pub send_buffer: usize,
+    /// The receive buffer of every socket, in bytes; zero leaves the default.
+    pub receive_buffer: usize,
+}
+
+const ENTROPY: Choice = Choice::two("entropy");
+const LATENCY: Choice = Choice::one("latency");
+const SEND_BUFFER: Choice = Choice::one("send buffer");
+const RECEIVE_BUFFER: Choice = Choice::one("receive buffer");
+const LINK: Choice = Choice::one("link");
+
+/// Draws one dimension and puts it into the plan.
+pub(crate) fn draw(source: &mut Source, plan: &mut Plan, choice: Choice, max: u64) -> u64 {
+    source.open(SpanKind::Swarm, choice.label);
+    let value = source.draw(Lane::Swarm, choice, max);
+    source.close();
+    plan.dimensions.push(Dimension { name: choice.label, value });
+    value
+}
+
+/// Draws the dimensions that every run has.
+pub(crate) fn shape(source: &mut Source, plan: &mut Plan) -> Shape {
+    let mut pick = |choice, max| draw(source, plan, choice, max);
+    let entropy = pick(ENTROPY, 0xffff);
+    let latency = LATENCIES[pick(LATENCY, LATENCIES.len() as u64 - 1) as usize];
+    let send_buffer = BUFFERS[pick(SEND_BUFFER, BUFFERS.len() as u64 - 1) as usize];
+    let receive_buffer = BUFFERS[pick(RECEIVE_BUFFER, BUFFERS.len() as u64 - 1) as usize];
+    Shape { entropy, latency, send_buffer, receive_buffer }
+}
+
+/// Draws the latency of one link, up to the run's longest; a run without latency draws nothing.
+pub(crate) fn link(source: &mut Source, shape: &Shape) -> Duration {
+    if shape.latency.is_zero() {
+        return Duration::ZERO;
+    }
+    let part = source.draw(Lane::Network, LINK, 255);
+    shape.latency * part as u32 / 255
+}

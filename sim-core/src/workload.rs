@@ -1,0 +1,224 @@
+//! The workload: typed operations that clients do to the system, drawn from the source.
+//!
+//! Every operation has an identity and an outcome. Clients run on hosts of their own, so what they
+//! send crosses the network like anything else. Which operation, by which client and when is drawn
+//! from the workload lane as the run goes on: an exhausted lane means stop.
+//!
+//! # Determinism
+//! An operation costs a byte that says go on, a byte for its client where there are several, a byte
+//! for the pause before it where the swarm has pauses, and the window of its type.
+
+use crate::driver::LocalFuture;
+use crate::history::Ending;
+use crate::source::{Choice, Lane, Source};
+use crate::tape::SpanKind;
+use arbitrary::Arbitrary;
+use hostsim::kernel::HostId;
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::future::Future;
+use std::net::IpAddr;
+use std::ops::RangeInclusive;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The identity of an operation, unique in its run, from one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OperationId(pub u64);
+
+/// An operation that a client is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation<T> {
+    /// Its identity.
+    pub id: OperationId,
+    /// What to do.
+    pub op: T,
+}
+
+/// How an operation ended, with a word on it for the trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    pub(crate) ending: Ending,
+    pub(crate) text: String,
+}
+
+impl Outcome {
+    /// It was done.
+    pub fn done() -> Outcome {
+        Outcome { ending: Ending::Done, text: String::new() }
+    }
+
+    /// It was certainly not done.
+    pub fn failed(text: impl Into<String>) -> Outcome {
+        Outcome { ending: Ending::Failed, text: text.into() }
+    }
+
+    /// It may or may not have been done.
+    pub fn indeterminate(text: impl Into<String>) -> Outcome {
+        Outcome { ending: Ending::Indeterminate, text: text.into() }
+    }
+
+    /// Says more in the trace.
+    pub fn with(mut self, text: impl Into<String>) -> Outcome {
+        self.text = text.into();
+        self
+    }
+}
+
+/// A client: where its operations run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    /// Which client, from zero.
+    pub index: usize,
+    /// The address of its host.
+    pub address: IpAddr,
+}
+
+/// How many clients and operations there may be, and how they may overlap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkloadSpec {
+    pub(crate) clients: RangeInclusive<u64>,
+    pub(crate) operations_max: u64,
+    pub(crate) in_flight_max: u64,
+    pub(crate) pause_max: Duration,
+}
+
+impl WorkloadSpec {
+    /// One to three clients, up to forty operations, up to four at once, pauses up to a second.
+    pub fn new() -> WorkloadSpec {
+        WorkloadSpec {
+            clients: 1..=3,
+            operations_max: 40,
+            in_flight_max: 4,
+            pause_max: Duration::from_secs(1),
+        }
+    }
+
+    /// Sets how many clients there may be.
+    ///
+    /// # Panics
+    /// Where the range is empty, begins at zero or ends past 256.
+    #[track_caller]
+    pub fn clients(mut self, clients: RangeInclusive<u64>) -> WorkloadSpec {
+        let (min, max) = (*clients.start(), *clients.end());
+        assert!(1 <= min && min <= max && max <= 256, "clients are 1..=256, not {min}..={max}");
+        self.clients = clients;
+        self
+    }
+
+    /// Sets how many operations there may be at most.
+    pub fn operations(mut self, max: u64) -> WorkloadSpec {
+        self.operations_max = max.min(65_535);
+        self
+    }
+
+    /// Sets how many operations may be under way at once.
+    ///
+    /// # Panics
+    /// Where it is not in 1..=256.
+    #[track_caller]
+    pub fn in_flight(mut self, max: u64) -> WorkloadSpec {
+        assert!((1..=256).contains(&max), "operations under way are 1..=256, not {max}");
+        self.in_flight_max = max;
+        self
+    }
+
+    /// Sets the longest pause before an operation.
+    pub fn pause(mut self, max: Duration) -> WorkloadSpec {
+        self.pause_max = max;
+        self
+    }
+}
+
+impl Default for WorkloadSpec {
+    fn default() -> WorkloadSpec {
+        WorkloadSpec::new()
+    }
+}
+
+pub(crate) const CLIENTS: Choice = Choice::one("clients");
+pub(crate) const OPERATIONS: Choice = Choice::two("operations");
+pub(crate) const IN_FLIGHT: Choice = Choice::one("in flight");
+pub(crate) const PAUSE: Choice = Choice::one("pause");
+const GO_ON: Choice = Choice::one("go on");
+const CLIENT: Choice = Choice::one("client");
+const WAIT: Choice = Choice::one("wait");
+
+/// What the swarm made of a workload.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Frame {
+    pub(crate) clients: Vec<HostId>,
+    pub(crate) operations_max: u64,
+    pub(crate) in_flight_max: u64,
+    pub(crate) pause_max: Duration,
+}
+
+/// The pauses that the swarm chooses from, as parts of the longest one; the first is none.
+pub(crate) fn pause_of(spec: &WorkloadSpec, level: u64) -> Duration {
+    match level {
+        0 => Duration::ZERO,
+        1 => spec.pause_max / 1000,
+        2 => spec.pause_max / 30,
+        _ => spec.pause_max,
+    }
+}
+
+/// The number of levels of [`pause_of`], less one.
+pub(crate) const PAUSE_LEVEL_MAX: u64 = 3;
+
+/// The operation that comes next, drawn and not begun.
+pub(crate) struct Next {
+    pub(crate) id: OperationId,
+    pub(crate) host: HostId,
+    pub(crate) text: String,
+    pub(crate) wait: Duration,
+    pub(crate) task: LocalFuture,
+}
+
+/// Operations that ended and were not recorded yet.
+pub(crate) type Ended = Rc<RefCell<Vec<(OperationId, Outcome)>>>;
+
+/// A workload, with the types of its operations and clients forgotten.
+pub(crate) trait Work {
+    /// Draws the next operation; `None` means stop.
+    fn next(&mut self, source: &mut Source, frame: &Frame, id: OperationId) -> Option<Next>;
+}
+
+/// A workload with its types.
+pub(crate) struct Typed<T, S, R> {
+    pub(crate) states: Vec<Rc<S>>,
+    pub(crate) run: Rc<R>,
+    pub(crate) ended: Ended,
+    pub(crate) operation: std::marker::PhantomData<T>,
+}
+
+impl<T, S, R, F> Work for Typed<T, S, R>
+where
+    T: for<'a> Arbitrary<'a> + Debug + 'static,
+    S: 'static,
+    R: Fn(Rc<S>, Operation<T>) -> F + 'static,
+    F: Future<Output = Outcome> + 'static,
+{
+    fn next(&mut self, source: &mut Source, frame: &Frame, id: OperationId) -> Option<Next> {
+        if id.0 > frame.operations_max || source.draw(Lane::Workload, GO_ON, 255) == 0 {
+            return None;
+        }
+        source.open(SpanKind::Operation, "operation");
+        let client = source.below(Lane::Workload, CLIENT, self.states.len() as u64) as usize;
+        let part = match frame.pause_max.is_zero() {
+            true => 0,
+            false => source.draw(Lane::Workload, WAIT, 255) as u32,
+        };
+        let op: T = source.arbitrary(Lane::Workload, "op");
+        source.close();
+        let text = format!("{op:?}");
+        let (state, run, ended) = (self.states[client].clone(), self.run.clone(), &self.ended);
+        let ended = ended.clone();
+        let task = Box::pin(async move {
+            let outcome = run(state, Operation { id, op }).await;
+            ended.borrow_mut().push((id, outcome));
+        });
+        let wait = frame.pause_max * part / 255;
+        Some(Next { id, host: frame.clients[client], text, wait, task })
+    }
+}

@@ -1,0 +1,22 @@
+//! The systems under test, each a [`Target`] with a name of its own.
+
+pub mod echo;
+pub mod echo_planted;
+pub mod leaks;
+
+use sim_core::Target;
+
+/// The systems that must never fail.
+pub fn correct() -> Vec<Target> {
+    vec![echo::target()]
+}
+
+/// The systems with a planted bug that must be found.
+pub fn planted() -> Vec<Target> {
+    vec![echo_planted::target()]
+}
+
+/// Every system that files of inputs may belong to.
+pub fn all() -> Vec<Target> {
+    [correct(), planted()].concat()
+}

@@ -1,2 +1,4 @@
-//! x
-fn main() {}
+//! The echo system with a planted bug under libFuzzer: it must find it.
+#![no_main]
+
+sim_core::fuzz_target!(sim_tests::systems::echo_planted::target);

@@ -5,17 +5,24 @@
 //! unmodified on the hosts of [`hostsim`].
 
 pub mod check;
+pub mod child;
 pub mod driver;
 pub mod failure;
+pub mod fuzz;
 pub mod history;
+pub mod identity;
 pub mod node;
 mod panics;
+pub mod replay;
+pub mod report;
 pub mod run;
 pub mod seed;
+pub mod self_check;
 pub mod settings;
 pub mod sim;
 pub mod source;
 pub mod swarm;
+pub mod sweep;
 pub mod tape;
 pub mod workload;
 

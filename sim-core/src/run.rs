@@ -29,18 +29,24 @@ type Body = Box<dyn FnOnce(&mut Sim) + Send>;
 
 impl Target {
     /// A target whose runs are described by `body`. The name is that of its folders and binaries.
-    pub fn new(name: &'static str, body: fn(&mut Sim)) -> Target {
-        Target { name, prepare: Arc::new(move || Box::new(body)) }
+    pub fn new(name: &'static str, body: impl Fn(&mut Sim) + Send + Sync + 'static) -> Target {
+        let body = Arc::new(body);
+        let prepare = move || -> Body {
+            let body = body.clone();
+            Box::new(move |sim: &mut Sim| body(sim))
+        };
+        Target { name, prepare: Arc::new(prepare) }
     }
 
     /// A target that prepares something on the caller's thread before each run, outside of it.
     pub fn with_setup<S: Send + 'static>(
         name: &'static str,
-        setup: fn() -> S,
-        body: fn(&mut Sim, S),
+        setup: impl Fn() -> S + Send + Sync + 'static,
+        body: impl Fn(&mut Sim, S) + Send + Sync + 'static,
     ) -> Target {
+        let body = Arc::new(body);
         let prepare = move || -> Body {
-            let state = setup();
+            let (state, body) = (setup(), body.clone());
             Box::new(move |sim: &mut Sim| body(sim, state))
         };
         Target { name, prepare: Arc::new(prepare) }

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `SIM_SEEDS` | which seeds to sweep, see [`Seeds`] |
 //! | `SIM_INPUT` | the file of one input to run |
-//! | `SIM_TRACE` | print the trace: `text`, `json` or `html` |
+//! | `SIM_TRACE` | print the trace: `text` |
 //! | `SIM_ARTIFACTS` | the folder for failing inputs and reports |
 //! | `SIM_WATCHDOG` | real time after which one run is hung: `30` or `30s`, `500ms`, `5m` |
 //! | `SIM_BUDGET` | real time for a whole sweep, written the same way |
@@ -42,7 +42,7 @@ const WATCHDOG_DEFAULT: Duration = Duration::from_secs(60);
 
 const SEEDS_FORM: &str = "a number (7), a range (0..1000 or 0..=9), a commit hash \
     (7 to 64 hex digits), or a comma list of those";
-const TRACE_FORM: &str = "text, json or html";
+const TRACE_FORM: &str = "text";
 const TIME_FORM: &str = "a time above zero as seconds (30) or with a unit (500ms, 30s, 5m)";
 const INPUT_FORM: &str = "the path of a file of input bytes";
 const ARTIFACTS_FORM: &str = "the path of a folder";
@@ -69,10 +69,6 @@ pub struct Settings {
 pub enum TraceForm {
     /// Lines for people.
     Text,
-    /// Lines for programs.
-    Json,
-    /// A page.
-    Html,
 }
 
 /// Why the `SIM_*` variables cannot be read; each is one line.
@@ -193,8 +189,6 @@ impl Value {
     fn trace(self) -> Result<TraceForm, SettingsError> {
         match self.text.as_str() {
             "text" => Ok(TraceForm::Text),
-            "json" => Ok(TraceForm::Json),
-            "html" => Ok(TraceForm::Html),
             _ => Err(self.malformed("no such form".to_owned())),
         }
     }
@@ -205,7 +199,7 @@ impl Value {
 
     /// Takes the path of a file that can be opened now, so a run does not fail late.
     fn input(self) -> Result<PathBuf, SettingsError> {
-        let path = PathBuf::from(&self.text);
+        let path = existing(PathBuf::from(&self.text));
         match path.metadata() {
             Err(error) => return Err(self.unusable(error)),
             Ok(metadata) if metadata.is_dir() => {
@@ -226,7 +220,7 @@ impl Value {
         if self.text.is_empty() {
             return Err(self.malformed("empty".to_owned()));
         }
-        let path = PathBuf::from(&self.text);
+        let path = workspace().join(&self.text);
         match path.metadata() {
             Ok(metadata) if !metadata.is_dir() => {
                 Err(self.unusable(io::ErrorKind::NotADirectory.into()))
@@ -245,6 +239,20 @@ impl Value {
         let &Value { variable, ref text, expected } = self;
         SettingsError::Path { variable, text: text.clone(), reason, expected }
     }
+}
+
+/// The folder that relative paths mean: that of the workspace, since cargo runs the tests of a
+/// package in the package's own; else the current one.
+pub(crate) fn workspace() -> PathBuf {
+    let here = env::current_dir().unwrap_or_default();
+    let root = here.ancestors().filter(|folder| folder.join("Cargo.lock").is_file()).last();
+    root.map_or(here.clone(), PathBuf::from)
+}
+
+/// A path as it is, or below the workspace where only that exists.
+fn existing(path: PathBuf) -> PathBuf {
+    let below = workspace().join(&path);
+    if !path.exists() && below.exists() { below } else { path }
 }
 
 /// Reads a time: digits, and then nothing or a unit.

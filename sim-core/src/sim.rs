@@ -195,6 +195,12 @@ impl Sim {
         self.draw(Choice::one(name), max)
     }
 
+    /// Overrides the latency of every link between hosts that are added from now on, in place of
+    /// what the swarm drew.
+    pub fn set_latency(&mut self, latency: std::time::Duration) {
+        self.shape.fixed_latency = Some(latency);
+    }
+
     /// Adds a judge of the run.
     pub fn check(&mut self, checker: impl Checker + 'static) {
         self.checkers.push(Box::new(checker));

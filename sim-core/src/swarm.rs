@@ -53,6 +53,8 @@ pub struct Shape {
     pub entropy: u64,
     /// The longest one-way latency.
     pub latency: Duration,
+    /// The latency of every link, where the test overrides it.
+    pub fixed_latency: Option<Duration>,
     /// The send buffer of every socket, in bytes; zero leaves the default.
     pub send_buffer: usize,
     /// The receive buffer of every socket, in bytes; zero leaves the default.
@@ -81,11 +83,14 @@ pub(crate) fn shape(source: &mut Source, plan: &mut Plan) -> Shape {
     let latency = LATENCIES[pick(LATENCY, LATENCIES.len() as u64 - 1) as usize];
     let send_buffer = BUFFERS[pick(SEND_BUFFER, BUFFERS.len() as u64 - 1) as usize];
     let receive_buffer = BUFFERS[pick(RECEIVE_BUFFER, BUFFERS.len() as u64 - 1) as usize];
-    Shape { entropy, latency, send_buffer, receive_buffer }
+    Shape { entropy, latency, fixed_latency: None, send_buffer, receive_buffer }
 }
 
 /// Draws the latency of one link, up to the run's longest; a run without latency draws nothing.
 pub(crate) fn link(source: &mut Source, shape: &Shape) -> Duration {
+    if let Some(latency) = shape.fixed_latency {
+        return latency;
+    }
     if shape.latency.is_zero() {
         return Duration::ZERO;
     }

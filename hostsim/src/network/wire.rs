@@ -71,10 +71,12 @@ impl Side {
         }
     }
 
-    /// Puts a segment on its way; a quiet one in its place says less and goes.
+    /// Puts a segment on its way. An acknowledgment that would arrive at the same moment says less
+    /// than the segment after it, and goes.
     pub(super) fn push(&mut self, due: Instant, segment: Segment, is_quiet: bool) {
         if let Some(last) = self.flight.back_mut() {
-            if last.due == due && last.is_quiet {
+            if last.due == due && last.segment.is_pure_ack() {
+                let is_quiet = is_quiet && last.is_quiet;
                 *last = InFlight { due, segment, is_quiet };
                 return;
             }

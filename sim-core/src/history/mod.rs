@@ -197,6 +197,6 @@ mod tests {
     #[test]
     fn the_hash_is_pinned() {
         let hash = history(&["one"]).hash().to_string();
-        assert_eq!(hash, "PINNED");
+        assert_eq!(hash, "9f91c2cd75783a01e7ede242709e92019cda6b79dd4ae8ca38c5efa3f484a5c4");
     }
 }

@@ -45,6 +45,18 @@ impl Seeds {
         Ok(Seeds { text: text.to_owned(), ranges, count })
     }
 
+    /// Makes the seeds from `start` to below `end`, of which there is at least one.
+    ///
+    /// # Panics
+    /// Where the range is empty.
+    #[track_caller]
+    pub fn range(range: core::ops::Range<u64>) -> Seeds {
+        assert!(range.start < range.end, "a sweep has at least one seed");
+        let text = format!("{}..{}", range.start, range.end);
+        let count = range.end - range.start;
+        Seeds { text, ranges: vec![range.start..=range.end - 1], count }
+    }
+
     /// Gives the number of seeds; never 0.
     pub fn len(&self) -> u64 {
         self.count

@@ -57,7 +57,7 @@ fn every_variable_is_read() {
     let settings = parse(&[
         ("SIM_SEEDS", "3"),
         ("SIM_INPUT", input.to_str().expect("the path is text")),
-        ("SIM_TRACE", "json"),
+        ("SIM_TRACE", "text"),
         ("SIM_ARTIFACTS", folder().to_str().expect("the path is text")),
         ("SIM_WATCHDOG", "500ms"),
         ("SIM_BUDGET", "5m"),
@@ -65,7 +65,7 @@ fn every_variable_is_read() {
     .expect("all are right");
     assert_eq!(settings.seeds.map(|seeds| seeds.len()), Some(1));
     assert_eq!(settings.input, Some(input));
-    assert_eq!(settings.trace, Some(TraceForm::Json));
+    assert_eq!(settings.trace, Some(TraceForm::Text));
     assert_eq!(settings.artifacts, Some(folder()));
     assert_eq!(settings.watchdog, Duration::from_millis(500));
     assert_eq!(settings.budget, Some(Duration::from_secs(300)));
@@ -162,12 +162,10 @@ fn bad_times_are_named() {
 fn traces_have_three_forms() {
     let trace = |text| parse(&[("SIM_TRACE", text)]).expect(text).trace;
     assert_eq!(trace("text"), Some(TraceForm::Text));
-    assert_eq!(trace("json"), Some(TraceForm::Json));
-    assert_eq!(trace("html"), Some(TraceForm::Html));
     check_error(
         "SIM_TRACE",
         "1",
-        "cannot read SIM_TRACE=\"1\": no such form; expected text, json or html",
+        "cannot read SIM_TRACE=\"1\": no such form; expected text",
     );
 }
 

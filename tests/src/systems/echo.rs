@@ -24,6 +24,9 @@ pub const PORT: u16 = 7;
 /// How many connections a client keeps.
 const CONNECTIONS: usize = 3;
 
+/// How many lengths a payload may have, in bytes from zero.
+const PAYLOADS: usize = 100;
+
 /// What a client does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Op {
@@ -48,7 +51,7 @@ impl<'a> Arbitrary<'a> for Op {
         let on = usize::from(on) % CONNECTIONS;
         Ok(match kind % 4 {
             3 => Op::Close { on },
-            _ => Op::Send { on, len: len.into() },
+            _ => Op::Send { on, len: usize::from(len) % PAYLOADS },
         })
     }
 

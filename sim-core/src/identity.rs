@@ -1,0 +1,147 @@
+//! The identity of a run: one line with all that another person needs to make the same run.
+//!
+//! It is printed unbuffered before anything that can end the process, and never through the test
+//! harness's capture.
+
+use crate::run::Target;
+use crate::settings::workspace;
+use std::fmt;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// What decides a run, in words.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject<'a> {
+    /// Seeds, as `SIM_SEEDS` takes them.
+    Seeds(&'a str),
+    /// A file of bytes.
+    File(&'a Path),
+}
+
+/// The identity of a run or of a sweep.
+#[derive(Clone, Copy, Debug)]
+pub struct Identity<'a> {
+    /// The system under test.
+    pub target: &'a Target,
+    /// What decides.
+    pub subject: Subject<'a>,
+}
+
+impl Identity<'_> {
+    /// Prints the line to standard error.
+    pub fn print(&self) {
+        say(&self.to_string());
+    }
+
+    /// The command that makes the same run again.
+    pub fn replay(&self) -> String {
+        let command = front();
+        match self.subject {
+            Subject::Seeds(seeds) => format!("SIM_SEEDS={seeds} {command}"),
+            Subject::File(file) => {
+                let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+                let root = workspace();
+                let file = file.strip_prefix(root).unwrap_or(&file);
+                format!("SIM_INPUT={} {command}", file.display())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Identity<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let subject = match self.subject {
+            Subject::Seeds(seeds) => format!("seeds={seeds}"),
+            Subject::File(file) => format!("input={}", file.display()),
+        };
+        write!(
+            f,
+            "sim: target={} {subject} commit={} toolchain=\"{}\" system={}-{} profile={} \
+             select={} replay=`{}`",
+            self.target.name(),
+            commit(),
+            env!("SIM_RUSTC_VERSION"),
+            std::env::consts::OS,
+            std::env::consts::ARCH,
+            if cfg!(debug_assertions) { "debug" } else { "release" },
+            if hostsim::machine::SELECT_IS_SEEDED { "seeded" } else { "not-seeded" },
+            self.replay(),
+        )
+    }
+}
+
+/// Writes a line to standard error, past any capture and buffer.
+pub(crate) fn say(line: &str) {
+    let mut stderr = std::io::stderr().lock();
+    // There is nowhere to report that standard error is closed.
+    let _ = stderr.write_all(format!("{line}\n").as_bytes());
+    let _ = stderr.flush();
+}
+
+/// Says once a process that the branches of `select!` are not seeded, where they are not.
+pub(crate) fn warn_unseeded() {
+    static ONCE: OnceLock<()> = OnceLock::new();
+    if !hostsim::machine::SELECT_IS_SEEDED {
+        ONCE.get_or_init(|| {
+            say("sim: built without --cfg tokio_unstable: the branches of tokio::select! start by \
+                 a counter of the process, so a run that uses it may differ from another");
+        });
+    }
+}
+
+/// The commit that was checked out and whether the tree differs from it: of the CI's variables,
+/// else of git, else unknown.
+fn commit() -> &'static str {
+    static COMMIT: OnceLock<String> = OnceLock::new();
+    COMMIT.get_or_init(|| {
+        let of_ci = ["GITHUB_SHA", "CI_COMMIT_SHA", "BUILDKITE_COMMIT"];
+        let of_ci = of_ci.iter().find_map(|name| std::env::var(name).ok());
+        if let Some(commit) = of_ci {
+            return commit;
+        }
+        let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) else {
+            return "unknown".to_owned();
+        };
+        let is_dirty = git(&["status", "--porcelain"]).is_none_or(|changes| !changes.is_empty());
+        if is_dirty { format!("{commit}-dirty") } else { commit }
+    })
+}
+
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// The command that runs the current test again.
+fn front() -> String {
+    let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
+    let executable = std::env::current_exe().unwrap_or_default();
+    let stem = executable.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let binary = stem.rsplit_once('-').map_or(stem.clone(), |(name, _)| name.to_owned());
+    if !executable.parent().is_some_and(|folder| folder.ends_with("deps")) {
+        // A fuzz target or a binary: what it found is replayed by the tests of the workspace.
+        return "cargo test --test replay".to_owned();
+    }
+    let package_flag = if package.is_empty() { String::new() } else { format!(" -p {package}") };
+    let binary_flag = match binary == package.replace('-', "_") {
+        true => " --lib".to_owned(),
+        false => format!(" --test {binary}"),
+    };
+    let filter = test_name().map_or(String::new(), |name| format!(" {name} -- --exact"));
+    format!("cargo test{package_flag}{binary_flag}{filter}")
+}
+
+/// The name of the test on this thread, where the standard harness runs it on one of its own.
+pub(crate) fn test_name() -> Option<String> {
+    let thread = std::thread::current();
+    thread.name().filter(|name| *name != "main").map(str::to_owned)
+}
+
+/// The folder where failing inputs go by default: `sim` in cargo's target folder.
+pub(crate) fn artifacts() -> std::path::PathBuf {
+    let executable = std::env::current_exe().unwrap_or_default();
+    let target = executable.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
+    target.map_or_else(|| std::env::temp_dir().join("sim"), |target| target.join("sim"))
+}

@@ -1,0 +1,77 @@
+//! The report of a failure, for a person.
+//!
+//! In this order: class and what; details; the plan where it is not calm; the last lines of the
+//! trace; how to run it again; where the input is.
+
+use crate::failure::Failure;
+use crate::identity::{Identity, Subject, artifacts, say};
+use crate::run::{Run, Target};
+use crate::settings::Settings;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// How many lines of the trace a report shows.
+const TRACE_MAX: usize = 30;
+
+/// How many lines of details a report shows.
+const DETAILS_MAX: usize = 60;
+
+/// Writes the report of a run as text.
+pub fn text(target: &Target, run: &Run, failure: &Failure, replay: &[String]) -> String {
+    let mut lines = vec![
+        format!("sim: FAILED target={} class={} origin=\"{}\"", target.name(), failure.class, failure.origin),
+        format!("  {}", failure.message),
+    ];
+    let shown = failure.details.iter().take(DETAILS_MAX);
+    lines.extend(shown.map(|line| format!("    {line}")));
+    let active: Vec<String> =
+        run.plan.active().map(|one| format!("{}={}", one.name, one.value)).collect();
+    let plan = if active.is_empty() { "calm".to_owned() } else { active.join(", ") };
+    lines.push(format!("  plan: {plan}"));
+    lines.push(format!(
+        "  hash: {} after {} events and {:?} of virtual time",
+        run.hash,
+        run.history.len(),
+        run.elapsed
+    ));
+    let last = run.history.trace().last(TRACE_MAX);
+    lines.push(format!("  trace: the last {} of {} lines", last.len(), run.history.len()));
+    lines.extend(last.iter().map(|line| format!("    {line}")));
+    lines.extend(replay.iter().map(|line| format!("  {line}")));
+    lines.join("\n")
+}
+
+/// Writes a failing input to the artifacts of its target; gives the file.
+///
+/// # Errors
+/// What the file system says.
+pub fn save(
+    settings: &Settings,
+    target: &Target,
+    run: &Run,
+    failure: &Failure,
+) -> io::Result<PathBuf> {
+    let root = settings.artifacts.clone().unwrap_or_else(artifacts);
+    let folder = root.join(target.name());
+    std::fs::create_dir_all(&folder)?;
+    let name = format!("{}-{}", failure.class, &run.hash.to_string()[..12]);
+    let file = folder.join(name);
+    std::fs::write(&file, run.tape.to_bytes())?;
+    Ok(file)
+}
+
+/// Prints the report of a failing run whose input is in `file`, with the lines to replay it.
+pub fn print(target: &Target, run: &Run, failure: &Failure, subject: Subject<'_>, file: Option<&Path>) {
+    let mut replay = vec![format!("replay: {}", Identity { target, subject }.replay())];
+    if let Some(file) = file {
+        let bytes = run.tape.to_bytes().len();
+        let same = Identity { target, subject: Subject::File(file) };
+        if !matches!(subject, Subject::File(_)) {
+            replay.push(format!("    or: {}", same.replay()));
+        }
+        replay.push(format!("input:  {} ({bytes} bytes)", file.display()));
+        let pinned = format!("regressions/{}/NAME", target.name());
+        replay.push(format!("pin:    cp {} {pinned}", file.display()));
+    }
+    say(&text(target, run, failure, &replay));
+}

@@ -1,0 +1,59 @@
+//! The self-check: the same input again, and the same history.
+//!
+//! A failing input runs again several times in this process and once in another; of the passing
+//! ones a sweep checks a part. Two histories that differ are class `diverged`: something reached
+//! the world past the seam, and until it is found nothing else that the run says can be trusted.
+
+use crate::child;
+use crate::failure::{Class, Failure};
+use crate::run::{Input, Run, Target, run};
+use std::path::Path;
+use std::time::Duration;
+
+/// How many times a failing input runs again in this process.
+pub const RERUNS: u32 = 3;
+
+/// Runs an input again in this process, `times` times; what differs from the first run.
+pub fn in_process(
+    target: &Target,
+    input: &Input,
+    first: &Run,
+    times: u32,
+    watchdog: Duration,
+) -> Option<Failure> {
+    (0..times).find_map(|_| compare(first, &run(target, input, watchdog)))
+}
+
+/// Runs a file again in another process; what differs from the first run.
+///
+/// The other process says only its hash. Where that differs, this process runs the input once more
+/// to find an event that differs; where it finds none, the report says so.
+pub fn in_child(target: &Target, file: &Path, first: &Run) -> Option<Failure> {
+    let hash = child::hash_in_child(target, file)?;
+    if hash == first.hash {
+        return None;
+    }
+    let text = "another process made another history of the same input".to_owned();
+    let mut failure = Failure::new(Class::Diverged, "another process", text);
+    failure.details =
+        vec![format!("this process    {}", first.hash), format!("another process {hash}")];
+    Some(failure)
+}
+
+/// The difference of two runs of one input, as a failure.
+pub fn compare(first: &Run, second: &Run) -> Option<Failure> {
+    if is_lost(first) || is_lost(second) {
+        return None;
+    }
+    let divergence = first.history.divergence(&second.history)?;
+    let text = format!("two runs of one input differ from event {} on", divergence.index);
+    let mut failure = Failure::new(Class::Diverged, "two runs", text);
+    failure.details =
+        vec![format!("first run:  {}", divergence.first), format!("second run: {}", divergence.second)];
+    Some(failure)
+}
+
+/// Whether the watchdog gave the run up: then there is no history to compare.
+fn is_lost(run: &Run) -> bool {
+    run.history.is_empty()
+}

@@ -1,0 +1,191 @@
+//! A sweep: many seeds of one target.
+//!
+//! Each seed is a run of its own. Failures of the same class and origin are one bug: the first is
+//! reported, the others are counted. A failing seed is turned into bytes and checked again.
+
+use crate::child;
+use crate::failure::{Class, Failure};
+use crate::identity::{Identity, Subject, warn_unseeded};
+use crate::report;
+use crate::run::{Input, Run, Target, run};
+use crate::self_check;
+use crate::settings::{Seeds, Settings};
+use hostsim::seam::outside;
+use std::path::{Path, PathBuf};
+
+/// Of the passing runs, one in so many is run again.
+const CHECKED: u64 = 16;
+
+/// Failures of one class and origin.
+#[derive(Clone, Debug)]
+pub struct Bug {
+    /// The first of them.
+    pub failure: Failure,
+    /// The seed that failed first.
+    pub seed: u64,
+    /// Its input, where it could be written.
+    pub file: Option<PathBuf>,
+    /// The hash of its history.
+    pub hash: crate::history::Hash,
+    /// How many runs failed so.
+    pub count: u64,
+}
+
+/// What came of a sweep.
+#[derive(Clone, Debug, Default)]
+pub struct Sweep {
+    /// How many runs there were.
+    pub runs: u64,
+    /// How many failed.
+    pub failures: u64,
+    /// How many inputs had two histories.
+    pub diverged: u64,
+    /// How many the watchdog or a limit ended.
+    pub inconclusive: u64,
+    /// How many inputs ran again.
+    pub checked: u64,
+    /// What was found, in the order of finding.
+    pub bugs: Vec<Bug>,
+}
+
+impl Sweep {
+    /// The line that a sweep ends with.
+    pub fn summary(&self, target: &Target) -> String {
+        let inconclusive = match self.inconclusive {
+            0 => String::new(),
+            count => format!(" inconclusive {count}"),
+        };
+        format!(
+            "sweep {} runs {} failures {} diverged {}{inconclusive}",
+            target.name(),
+            self.runs,
+            self.failures,
+            self.diverged
+        )
+    }
+
+    /// The exit code of the worst class that was found.
+    pub fn exit_code(&self) -> u8 {
+        self.bugs.iter().map(|bug| bug.failure.class.exit_code()).max().unwrap_or(0)
+    }
+}
+
+/// Runs every seed, until the budget of time is used up where there is one.
+pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
+    warn_unseeded();
+    let text = seeds.to_string();
+    Identity { target, subject: Subject::Seeds(&text) }.print();
+    let start = outside::monotonic();
+    let mut sweep = Sweep::default();
+    for seed in seeds.iter() {
+        let spent = outside::monotonic() - start;
+        if settings.budget.is_some_and(|budget| spent >= budget) {
+            break;
+        }
+        sweep.add(target, seed, settings);
+    }
+    sweep
+}
+
+impl Sweep {
+    fn add(&mut self, target: &Target, seed: u64, settings: &Settings) {
+        let input = Input::Seed(seed);
+        let run = run(target, &input, settings.watchdog);
+        self.runs += 1;
+        match run.failure.clone() {
+            Some(failure) => self.on_failure(target, seed, &run, failure, settings),
+            None if self.runs % CHECKED == 1 => {
+                self.checked += 1;
+                // The bytes of the tape are a second door to the same run: both are checked.
+                let bytes = Input::Bytes(run.tape.to_bytes());
+                let differs =
+                    self_check::in_process(target, &bytes, &run, 1, settings.watchdog);
+                if let Some(failure) = differs {
+                    self.diverged += 1;
+                    self.on_failure(target, seed, &run, failure, settings);
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn on_failure(
+        &mut self,
+        target: &Target,
+        seed: u64,
+        run: &Run,
+        failure: Failure,
+        settings: &Settings,
+    ) {
+        if failure.class == Class::Inconclusive {
+            self.inconclusive += 1;
+        } else {
+            self.failures += 1;
+        }
+        if let Some(bug) = self.bugs.iter_mut().find(|bug| bug.failure.is_same_bug(&failure)) {
+            bug.count += 1;
+            return;
+        }
+        let file = report::save(settings, target, run, &failure).ok();
+        let failure = match confirm(target, run, &failure, file.as_deref(), settings) {
+            Some(diverged) => {
+                self.diverged += 1;
+                diverged
+            }
+            None => failure,
+        };
+        let seed_text = seed.to_string();
+        report::print(target, run, &failure, Subject::Seeds(&seed_text), file.as_deref());
+        self.bugs.push(Bug { failure, seed, file, hash: run.hash, count: 1 });
+    }
+}
+
+/// Runs a failing input again, here and in another process; what differs.
+pub(crate) fn confirm(
+    target: &Target,
+    run: &Run,
+    failure: &Failure,
+    file: Option<&Path>,
+    settings: &Settings,
+) -> Option<Failure> {
+    if failure.class == Class::Diverged || run.history.is_empty() {
+        return None;
+    }
+    let bytes = Input::Bytes(run.tape.to_bytes());
+    let here = self_check::in_process(target, &bytes, run, self_check::RERUNS, settings.watchdog);
+    here.or_else(|| self_check::in_child(target, file?, run))
+}
+
+/// The settings of this process.
+///
+/// Bad ones end it before anything runs, with one line and exit code 2.
+pub fn settings_or_exit() -> Settings {
+    Settings::from_env().unwrap_or_else(|error| {
+        crate::identity::say(&format!("sim: {error}"));
+        std::process::exit(2);
+    })
+}
+
+/// A whole test of a target: its `SIM_INPUT` where one is given, else its seeds.
+///
+/// With `SIM_INPUT` of another target it does nothing. Without `SIM_SEEDS` it runs `seeds`.
+///
+/// # Panics
+/// Where a run failed.
+pub fn test(target: &Target, seeds: std::ops::Range<u64>) {
+    child::serve(target);
+    let settings = settings_or_exit();
+    if let Some(file) = &settings.input {
+        crate::replay::test_input(target, file, &settings);
+        return;
+    }
+    let found = sweep_of(target, seeds, &settings);
+    println!("{}", found.summary(target));
+    assert!(found.bugs.is_empty(), "{}; the reports are above", found.summary(target));
+}
+
+/// Sweeps the seeds of `SIM_SEEDS`, else `seeds`.
+pub fn sweep_of(target: &Target, seeds: std::ops::Range<u64>, settings: &Settings) -> Sweep {
+    let default = Seeds::range(seeds);
+    sweep(target, settings.seeds.as_ref().unwrap_or(&default), settings)
+}

@@ -1,0 +1,54 @@
+//! Every file in `regressions/` and `corpus/` as a test of its name, and `SIM_INPUT`.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use sim_core::replay::{Case, cases, input, target_of, test_case};
+use sim_core::settings::Settings;
+use sim_core::sweep::settings_or_exit;
+use sim_core::{Target, child};
+use sim_tests::systems;
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let targets = systems::all();
+    child::serve_any(&targets);
+    let settings = settings_or_exit();
+    if let Some(file) = &settings.input {
+        return replay_input(&targets, file, &settings);
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace is above");
+    let found: Result<Vec<_>, _> =
+        ["regressions", "corpus"].iter().map(|folder| cases(root, folder, &targets)).collect();
+    let found = match found {
+        Ok(found) => found.concat(),
+        Err(error) => {
+            eprintln!("sim: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let trials = found.into_iter().map(|case| trial(&targets, case, settings.clone())).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn trial(targets: &[Target], case: Case, settings: Settings) -> Trial {
+    let target = targets.iter().find(|target| target.name() == case.target);
+    let target = target.expect("the cases have known targets").clone();
+    Trial::test(case.name.clone(), move || {
+        test_case(&target, &case, &settings).map_err(Failed::from)
+    })
+}
+
+fn replay_input(targets: &[Target], file: &Path, settings: &Settings) -> ExitCode {
+    let name = target_of(file);
+    let Some(target) = targets.iter().find(|target| target.name() == name) else {
+        let names: Vec<_> = targets.iter().map(Target::name).collect();
+        let names = names.join(", ");
+        eprintln!(
+            "sim: SIM_INPUT={}: the folder \"{name}\" has the name of no target, which are \
+             {names}; SIM_TARGET names one",
+            file.display()
+        );
+        return ExitCode::from(2);
+    };
+    input(target, file, settings).map_or(ExitCode::SUCCESS, |class| ExitCode::from(class.exit_code()))
+}

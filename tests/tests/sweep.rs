@@ -1,0 +1,54 @@
+//! Sweeps: correct systems never fail, planted bugs are found, leaks are reported.
+//!
+//! `SIM_SEEDS=0..2000 cargo test -p sim-tests --test sweep -- --nocapture` widens them.
+
+use sim_core::failure::Class;
+use sim_core::sweep::{Sweep, settings_or_exit, sweep_of};
+use sim_core::{Target, child, sweep};
+use sim_tests::systems::{echo, echo_planted, leaks};
+
+/// Sweeps a system in which something must be found.
+fn hunt(target: &Target, seeds: std::ops::Range<u64>) -> Option<Sweep> {
+    child::serve(target);
+    let settings = settings_or_exit();
+    if settings.input.is_some() {
+        return None;
+    }
+    let found = sweep_of(target, seeds, &settings);
+    println!("{}", found.summary(target));
+    Some(found)
+}
+
+#[test]
+fn echo() {
+    sweep::test(&echo::target(), 0..200);
+}
+
+#[test]
+fn echo_planted() {
+    let Some(found) = hunt(&echo_planted::target(), 0..100) else { return };
+    let classes: Vec<Class> = found.bugs.iter().map(|bug| bug.failure.class).collect();
+    assert!(!classes.is_empty(), "the planted bug is found");
+    assert!(classes.iter().all(|class| [Class::Deadlock, Class::Correctness].contains(class)));
+    assert_eq!(found.diverged, 0);
+}
+
+#[test]
+fn leak_map() {
+    let Some(found) = hunt(&leaks::map(), 0..2) else { return };
+    assert_diverged(&found);
+}
+
+#[test]
+fn leak_clock() {
+    let Some(found) = hunt(&leaks::clock(), 0..2) else { return };
+    assert_diverged(&found);
+}
+
+/// The first passing run is run again at once, so the second run of this process finds the leak.
+#[track_caller]
+fn assert_diverged(found: &Sweep) {
+    let bug = found.bugs.first().expect("the leak is found");
+    assert_eq!(bug.failure.class, Class::Diverged);
+    assert_eq!(bug.failure.details.len(), 2, "both sides are shown");
+}

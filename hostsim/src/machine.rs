@@ -13,6 +13,7 @@
 
 use crate::clock::Instant;
 use crate::kernel::{Descriptor, HostId};
+use crate::seam;
 use crate::world::World;
 use std::future::Future;
 use std::io;
@@ -78,14 +79,18 @@ impl Machine {
 }
 
 impl Drop for Machine {
-    /// Drops every task, then the runtime, in the machine's own turn.
+    /// Drops every task, then the runtime, in the machine's own turn. The threads that its program
+    /// made run to their end: tokio must not wait for one that waits for its run.
     fn drop(&mut self) {
         let Some((tasks, runtime)) = self.parts.take() else { return };
         let _turn = self.world.begin_turn(self.host, Some(self.epoll));
         let inside = runtime.enter();
         drop(tasks);
         drop(inside);
-        drop(runtime);
+        seam::run_waiting(&self.world);
+        runtime.shutdown_background();
+        // What the runtime dropped may have made some more.
+        seam::run_waiting(&self.world);
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::clock::Instant;
 use crate::kernel::{Descriptor, HostId, Ready};
 use crate::network::{Entropy, Network, fixed_entropy};
+use crate::seam::{ThreadWatch, Threads};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::Waker;
@@ -79,6 +80,7 @@ pub struct World {
     pub(crate) waker: Cell<Option<Waker>>,
     pub(crate) turns: Cell<u64>,
     pub(crate) ready: RefCell<Vec<Ready>>,
+    pub(crate) threads: Threads,
     trouble: RefCell<Option<Trouble>>,
     entropy: RefCell<Entropy>,
 }
@@ -98,6 +100,7 @@ impl World {
             waker: Cell::default(),
             turns: Cell::default(),
             ready: RefCell::default(),
+            threads: Threads::default(),
             trouble: RefCell::default(),
             entropy: RefCell::new(fixed_entropy(0)),
         })
@@ -116,6 +119,16 @@ impl World {
     #[track_caller]
     pub fn network(&self) -> std::cell::Ref<'_, Network> {
         self.network.borrow()
+    }
+
+    /// Whether nobody works on the network.
+    pub(crate) fn is_free(&self) -> bool {
+        self.network.try_borrow_mut().is_ok()
+    }
+
+    /// Tells a watchdog on another thread whose program's thread has the turn.
+    pub fn thread_watch(&self) -> ThreadWatch {
+        self.threads.watch()
     }
 
     /// The moment it is for whoever has the turn.

@@ -36,6 +36,7 @@ mod call;
 mod deliver;
 mod describe;
 mod host;
+mod name;
 mod option;
 mod poll;
 mod wire;
@@ -62,6 +63,8 @@ pub struct Network {
     now: Instant,
     hosts: Vec<Host>,
     by_address: BTreeMap<IpAddr, HostId>,
+    /// The hosts of each name, in canonical order; names in lower case.
+    names: BTreeMap<String, Vec<HostId>>,
     wires: Vec<Option<Box<Wire>>>,
     agenda: Agenda,
     /// Hosts whose machine has something to do.
@@ -94,6 +97,7 @@ impl Network {
             host.latencies.resize(id.0 as usize + 1, Duration::ZERO);
         }
         self.hosts[id.0 as usize].latencies = vec![Duration::ZERO; id.0 as usize + 1];
+        self.add_name(name, id);
         id
     }
 

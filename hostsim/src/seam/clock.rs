@@ -11,7 +11,7 @@ use std::time::Duration;
 const TAI: Duration = Duration::from_secs(37);
 
 /// What a clock shows. Clocks of processor time show the time of the run.
-fn show(world: &World, clock: clockid_t) -> Sys<Duration> {
+pub(super) fn show(world: &World, clock: clockid_t) -> Sys<Duration> {
     let elapsed = world.now().elapsed();
     match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_REALTIME_ALARM => {

@@ -2,14 +2,18 @@
 
 use super::{fail, real, world};
 use crate::errno::Errno;
-use libc::{c_int, c_long, c_uint, c_void, size_t, ssize_t};
+use libc::{c_int, c_uint, c_void, size_t, ssize_t};
 
 /// The most that `getentropy(3)` gives at once, in bytes.
 const ENTROPY_MAX: usize = 256;
 
 /// `getrandom(2)`
 #[unsafe(no_mangle)]
-unsafe extern "C" fn getrandom(into: *mut c_void, len: size_t, flags: c_uint) -> ssize_t {
+pub(super) unsafe extern "C" fn getrandom(
+    into: *mut c_void,
+    len: size_t,
+    flags: c_uint,
+) -> ssize_t {
     let Some(world) = world() else {
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::getrandom(into, len, flags) };
@@ -42,23 +46,4 @@ unsafe extern "C" fn getentropy(into: *mut c_void, len: size_t) -> c_int {
     }
     // SAFETY: the man pages ask the same of the pointer.
     if unsafe { getrandom(into, len, 0) } < 0 { -1 } else { 0 }
-}
-
-/// `syscall(2)`, of which only `getrandom` is answered: getrandom 0.2, and so ring, comes this way.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn syscall(
-    number: c_long,
-    a: c_long,
-    b: c_long,
-    c: c_long,
-    d: c_long,
-    e: c_long,
-    f: c_long,
-) -> c_long {
-    if number == libc::SYS_getrandom && world().is_some() {
-        // SAFETY: the arguments are those of `getrandom`.
-        return unsafe { getrandom(a as *mut c_void, b as size_t, c as c_uint) as c_long };
-    }
-    // SAFETY: the caller's arguments go on as they came; those past the real ones are ignored.
-    unsafe { real::syscall(number, a, b, c, d, e, f) }
 }

@@ -1,6 +1,6 @@
 //! Waiting for many descriptors.
 
-use super::{answer_int, machine_world, real, world};
+use super::{answer_int, machine_world, real, thread, world};
 use crate::errno::{Errno, Sys};
 use crate::kernel::{Descriptor, HostId, Interest};
 use crate::network::Change;
@@ -175,7 +175,8 @@ fn on_nothing_ready(world: &World, at: Descriptor, timeout: Option<Duration>) ->
     if turns > TURNS_MAX {
         world.record(Trouble::Restless { host: at.host, turns: TURNS_MAX });
         world.on_idle(None);
-    } else if !is_polling {
+    } else if !is_polling && !thread::run_waiting(world) {
+        // Where threads ran, the runtime looks again at what they left.
         world.on_idle(timeout.map(|timeout| world.now() + timeout));
     }
     Ok(())

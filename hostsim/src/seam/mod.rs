@@ -6,7 +6,7 @@
 //!
 //! # Invariants
 //! - Outside a run, and for descriptors of the real kernel, a symbol neither allocates nor locks
-//!   before it calls the real one.
+//!   before it calls the real one; but `freeaddrinfo` locks while a list of ours lives.
 //! - Nothing unwinds into C: a panic of the simulated kernel becomes [`Trouble::Internal`].
 //! - Pointers are checked for null and lengths are honored; where the real kernel would say
 //!   `EFAULT` for a wild pointer, there is no way to know, and a wild pointer stays undefined.
@@ -17,15 +17,23 @@ mod clock;
 mod descriptor;
 mod entropy;
 mod epoll;
+mod gate;
+mod interceptor;
+mod lookup;
 mod message;
+mod name;
+mod number;
 mod option;
 pub mod outside;
 mod probe;
 mod real;
 mod socket;
 mod stream;
+mod thread;
 
 pub use probe::{ProbeError, probe};
+pub use thread::ThreadWatch;
+pub(crate) use thread::{Threads, run_waiting};
 
 use crate::errno::{Errno, Sys};
 use crate::kernel::Descriptor;
@@ -70,7 +78,8 @@ impl Drop for Entered {
 /// The world of this thread, inside a run.
 pub fn current() -> Option<Rc<World>> {
     let world = world()?;
-    // SAFETY: the pointer came from `Rc::as_ptr`, and `Entered` keeps a count while it is current.
+    // SAFETY: the pointer came from `Rc::as_ptr`, and a count is kept while it is current; no other
+    // thread touches the count meanwhile.
     unsafe { Rc::increment_strong_count(ptr::from_ref(world)) };
     // SAFETY: the count that this takes over was added above.
     Some(unsafe { Rc::from_raw(ptr::from_ref(world)) })
@@ -79,7 +88,8 @@ pub fn current() -> Option<Rc<World>> {
 /// The world of this thread. Valid until the end of the call: nothing in it leaves the world.
 fn world<'a>() -> Option<&'a World> {
     let world = CURRENT.get();
-    // SAFETY: null, or a world that `Entered` keeps alive on this very thread.
+    // SAFETY: null, or a world that `Entered` keeps alive on this very thread, or that the thread
+    // which waits for this one's run keeps alive and leaves alone meanwhile.
     unsafe { world.as_ref() }
 }
 
@@ -90,22 +100,29 @@ fn machine_world<'a>() -> Option<&'a World> {
 
 /// Sets `errno` and gives the value of a call that failed.
 fn fail(errno: Errno) -> isize {
+    // SAFETY: asks for nothing.
+    let place = unsafe { libc::__errno_location() };
     // SAFETY: `errno` of this thread is always there to write.
-    unsafe { *libc::__errno_location() = errno.0 };
+    unsafe { place.write(errno.0) };
     -1
 }
 
 /// Answers a call from the world of this thread.
 fn answer(call: impl FnOnce(&World) -> Sys<isize>) -> isize {
     let Some(world) = world() else { return fail(Errno::EBADF) };
-    match catch_unwind(AssertUnwindSafe(|| call(world))) {
-        Ok(Ok(value)) => value,
-        Ok(Err(errno)) => fail(errno),
-        Err(panic) => {
-            world.record(Trouble::Internal(panic_text(&*panic)));
-            fail(Errno::EIO)
-        }
+    match guarded(world, || call(world)) {
+        Some(Ok(value)) => value,
+        Some(Err(errno)) => fail(errno),
+        None => fail(Errno::EIO),
     }
+}
+
+/// Makes a call that may not unwind; a panic of it becomes [`Trouble::Internal`].
+fn guarded<T>(world: &World, call: impl FnOnce() -> T) -> Option<T> {
+    let record = |panic: Box<dyn std::any::Any + Send>| {
+        world.record(Trouble::Internal(panic_text(&*panic)));
+    };
+    catch_unwind(AssertUnwindSafe(call)).map_err(record).ok()
 }
 
 /// As [`answer`], for calls that return an `int`.

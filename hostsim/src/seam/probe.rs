@@ -1,5 +1,6 @@
 //! A probe that each symbol is live: that the program calls ours and not the C library's.
 
+use super::CURRENT;
 use super::real::{NAMES, probed};
 use std::ptr::{null, null_mut};
 
@@ -22,17 +23,21 @@ impl std::fmt::Display for ProbeError {
 
 impl std::error::Error for ProbeError {}
 
-/// Calls every symbol once, outside a run, and sees that it was ours. Nothing else happens.
+/// Calls every symbol once, as outside a run, and sees that it was ours. Nothing else happens.
 ///
 /// # Errors
 /// The symbols that were not ours.
 pub fn probe() -> Result<(), ProbeError> {
+    let before = CURRENT.replace(null());
     let reached = probed(|| {
         call_clocks_and_entropy();
         call_polls();
         call_sockets();
         call_streams();
+        call_threads();
+        call_names();
     });
+    CURRENT.set(before);
     let is_missing = |index: &usize| reached & (1 << index) == 0;
     let missing: Vec<_> = (0..NAMES.len()).filter(is_missing).map(|index| NAMES[index]).collect();
     if missing.is_empty() { Ok(()) } else { Err(ProbeError { missing }) }
@@ -130,4 +135,28 @@ fn call_streams() {
     unsafe { libc::ioctl(-1, libc::FIONREAD, null_mut::<libc::c_int>()) };
     // SAFETY: as above.
     unsafe { libc::dup(-1) };
+}
+
+fn call_threads() {
+    extern "C" fn nothing(argument: *mut libc::c_void) -> *mut libc::c_void {
+        argument
+    }
+    let mut made = 0;
+    // SAFETY: ours makes no thread while a probe runs; the C library's would make one that ends.
+    unsafe { libc::pthread_create(&mut made, null(), nothing, null_mut()) };
+    // SAFETY: a thread cannot wait for itself, so the C library's fails at once.
+    let own = unsafe { libc::pthread_self() };
+    // SAFETY: as above.
+    unsafe { libc::pthread_join(own, null_mut()) };
+}
+
+fn call_names() {
+    // SAFETY: neither a node nor a service is asked for, so nothing is written.
+    unsafe { libc::getaddrinfo(null(), null(), null(), null_mut()) };
+    // SAFETY: no list.
+    unsafe { libc::freeaddrinfo(null_mut()) };
+    // SAFETY: no address and no places to write.
+    unsafe { libc::getnameinfo(null(), 0, null_mut(), 0, null_mut(), 0, 0) };
+    // SAFETY: a place of no bytes.
+    unsafe { libc::gethostname(null_mut(), 0) };
 }

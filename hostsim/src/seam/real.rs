@@ -3,9 +3,12 @@
 //! Each is looked up once, when the program starts, so that a call that falls through only loads an
 //! address. While a probe runs, a function that is reached marks itself and does nothing.
 
+use super::interceptor;
+use super::thread::Routine;
 use libc::{
-    c_int, c_long, c_uint, c_void, clockid_t, epoll_event, iovec, msghdr, nfds_t, pollfd, sigset_t,
-    size_t, sockaddr, socklen_t, ssize_t, time_t, timespec, timeval,
+    addrinfo, c_char, c_int, c_long, c_uint, c_void, clockid_t, epoll_event, iovec, msghdr, nfds_t,
+    pollfd, pthread_attr_t, pthread_t, sigset_t, size_t, sockaddr, socklen_t, ssize_t, time_t,
+    timespec, timeval,
 };
 use std::cell::Cell;
 use std::ffi::CStr;
@@ -23,6 +26,27 @@ pub(super) fn probed(calls: impl FnOnce()) -> u64 {
     PROBED.replace(None).unwrap_or(0)
 }
 
+/// What a function gives that only marked itself.
+trait Marked {
+    const VALUE: Self;
+}
+
+impl Marked for i32 {
+    const VALUE: i32 = -1;
+}
+
+impl Marked for i64 {
+    const VALUE: i64 = -1;
+}
+
+impl Marked for isize {
+    const VALUE: isize = -1;
+}
+
+impl Marked for () {
+    const VALUE: () = ();
+}
+
 /// Marks a symbol; whether a probe runs.
 fn is_probe(index: usize) -> bool {
     let Some(reached) = PROBED.get() else { return false };
@@ -35,8 +59,11 @@ fn look_up(slot: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
     if !found.is_null() {
         return found;
     }
-    // SAFETY: the name is a C string, and `RTLD_NEXT` asks for the definition after ours.
-    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    let mut found = interceptor::find(name);
+    if found.is_null() {
+        // SAFETY: the name is a C string, and `RTLD_NEXT` asks for the definition after ours.
+        found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    }
     if found.is_null() {
         // SAFETY: ends the process; there is no real function to fall through to.
         unsafe { libc::abort() };
@@ -48,10 +75,10 @@ fn look_up(slot: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
 macro_rules! table {
     ($($name:ident($($arg:ident: $type:ty),*) -> $result:ty;)*) => {
         #[allow(non_camel_case_types)]
-        enum Symbol { $($name,)* COUNT }
+        enum Symbol { $($name,)* Count }
 
         /// The names of the symbols, in the order of the bits of a probe.
-        pub(super) const NAMES: [&str; Symbol::COUNT as usize] = [$(stringify!($name)),*];
+        pub(super) const NAMES: [&str; Symbol::Count as usize] = [$(stringify!($name)),*];
 
         extern "C" fn look_up_all() {
             $(look_up(&slots::$name, const { c_name(concat!(stringify!($name), "\0")) });)*
@@ -70,7 +97,7 @@ macro_rules! table {
             /// As its man page says.
             pub(super) unsafe fn $name($($arg: $type),*) -> $result {
                 if is_probe(Symbol::$name as usize) {
-                    return -1;
+                    return <$result as Marked>::VALUE;
                 }
                 let found = look_up(&slots::$name, const { c_name(concat!(stringify!($name), "\0")) });
                 // SAFETY: the C library declares the function so.
@@ -132,6 +159,12 @@ table! {
     fcntl(fd: c_int, command: c_int, argument: c_long) -> c_int;
     ioctl(fd: c_int, request: c_long, argument: *mut c_void) -> c_int;
     dup(fd: c_int) -> c_int;
+    pthread_create(into: *mut pthread_t, attributes: *const pthread_attr_t, routine: Routine, argument: *mut c_void) -> c_int;
+    pthread_join(thread: pthread_t, into: *mut *mut c_void) -> c_int;
+    getaddrinfo(node: *const c_char, service: *const c_char, hints: *const addrinfo, into: *mut *mut addrinfo) -> c_int;
+    freeaddrinfo(list: *mut addrinfo) -> ();
+    getnameinfo(address: *const sockaddr, len: socklen_t, node: *mut c_char, node_len: socklen_t, service: *mut c_char, service_len: socklen_t, flags: c_int) -> c_int;
+    gethostname(into: *mut c_char, len: size_t) -> c_int;
 }
 
 /// Looks every function up before `main`, on the one thread that there is then.

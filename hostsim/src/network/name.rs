@@ -1,0 +1,50 @@
+//! Names of hosts, as every host of the network resolves them.
+//!
+//! A name is its hosts' addresses, wherever it is asked; only `localhost` is each one's own. Names
+//! compare without regard to ASCII case. There are no domains, and asking takes no time.
+
+use super::Network;
+use crate::kernel::HostId;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// The name of loopback.
+const LOCALHOST: &str = "localhost";
+
+impl Network {
+    /// Gives a host one more name; several hosts of one name give all their addresses.
+    pub fn add_name(&mut self, name: &str, host: HostId) {
+        let hosts = self.names.entry(name.to_ascii_lowercase()).or_default();
+        if let Err(place) = hosts.binary_search(&host) {
+            hosts.insert(place, host);
+        }
+    }
+
+    /// The addresses of a name, in the order in which their hosts were made; none where nobody has
+    /// the name (row A27).
+    pub fn resolve(&self, name: &str) -> Vec<IpAddr> {
+        let name = name.to_ascii_lowercase();
+        match self.names.get(&name) {
+            Some(hosts) => hosts.iter().map(|host| self.address(*host)).collect(),
+            None if name == LOCALHOST => vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
+            None => Vec::new(),
+        }
+    }
+
+    /// The name that a host of this name goes by: its own, where the name is of that host alone.
+    pub(crate) fn canonical_name(&self, name: &str) -> String {
+        let name = name.to_ascii_lowercase();
+        match self.names.get(&name).map(Vec::as_slice) {
+            Some([host]) => self.host(*host).name.clone(),
+            _ => name,
+        }
+    }
+
+    /// The name of an address.
+    pub(crate) fn name_of(&self, ip: IpAddr) -> Option<&str> {
+        let ip = ip.to_canonical();
+        if ip.is_loopback() {
+            return Some(LOCALHOST);
+        }
+        self.by_address.get(&ip).map(|host| self.host(*host).name.as_str())
+    }
+}

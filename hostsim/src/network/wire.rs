@@ -8,7 +8,7 @@
 use crate::address::ClaimId;
 use crate::clock::Instant;
 use crate::kernel::{FileId, HostId};
-use crate::tcp::{Connection, Segment};
+use crate::tcp::{Connection, Flags, Segment};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
@@ -72,10 +72,10 @@ impl Side {
     }
 
     /// Puts a segment on its way. An acknowledgment that would arrive at the same moment says less
-    /// than the segment after it, and goes.
+    /// than the segment after it, and goes; a reset says something else.
     pub(super) fn push(&mut self, due: Instant, segment: Segment, is_quiet: bool) {
         if let Some(last) = self.flight.back_mut() {
-            if last.due == due && last.segment.is_pure_ack() {
+            if last.due == due && last.segment.is_pure_ack() && !segment.flags.has(Flags::RST) {
                 let is_quiet = is_quiet && last.is_quiet;
                 *last = InFlight { due, segment, is_quiet };
                 return;

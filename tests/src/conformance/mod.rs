@@ -27,6 +27,7 @@ mod split;
 #[cfg(test)]
 mod tests;
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use tokio::task::JoinError;
@@ -177,7 +178,7 @@ pub fn judge(place: Kind, row: &Row, observed: &str) -> Verdict {
 
 /// Returns the named exceptions, sorted by id, then place.
 pub fn exceptions() -> &'static [Exception] {
-    EXCEPTIONS
+    &EXCEPTIONS
 }
 
 const WAITS_IN_A_CALL: &str =
@@ -185,18 +186,34 @@ const WAITS_IN_A_CALL: &str =
 const ANSWER_TAKES_TIME: &str =
     "only on loopback is the RST answered before the first write returns; a route has a latency";
 
-const EXCEPTIONS: &[Exception] = &[
-    Exception { id: "A01-std", place: Kind::TwoHosts, reason: WAITS_IN_A_CALL },
-    Exception { id: "A10", place: Kind::OneMachine, reason: WAITS_IN_A_CALL },
-    Exception { id: "A10", place: Kind::TwoHosts, reason: WAITS_IN_A_CALL },
-    Exception { id: "B04", place: Kind::TwoHosts, reason: ANSWER_TAKES_TIME },
-    Exception { id: "D09-std", place: Kind::OneMachine, reason: WAITS_IN_A_CALL },
-    Exception { id: "D09-std", place: Kind::TwoHosts, reason: WAITS_IN_A_CALL },
-    Exception { id: "F03-std", place: Kind::OneMachine, reason: WAITS_IN_A_CALL },
-    Exception { id: "F03-std", place: Kind::TwoHosts, reason: WAITS_IN_A_CALL },
-    Exception { id: "F21", place: Kind::OneMachine, reason: WAITS_IN_A_CALL },
-    Exception { id: "F21", place: Kind::TwoHosts, reason: WAITS_IN_A_CALL },
-];
+const NO_SIMULTANEOUS_OPEN: &str = "the simulated kernel has no simultaneous open yet";
+const NO_SILENCE: &str = "the simulated kernel has no silent peers and no partitions yet";
+
+const fn both(id: &'static str, reason: &'static str) -> [Exception; 2] {
+    [
+        Exception { id, place: Kind::OneMachine, reason },
+        Exception { id, place: Kind::TwoHosts, reason },
+    ]
+}
+
+const fn far(id: &'static str, reason: &'static str) -> Exception {
+    Exception { id, place: Kind::TwoHosts, reason }
+}
+
+static EXCEPTIONS: LazyLock<Vec<Exception>> = LazyLock::new(|| {
+    let mut list = vec![far("A01-std", WAITS_IN_A_CALL), far("B04", ANSWER_TAKES_TIME)];
+    list.extend(both("A32", NO_SIMULTANEOUS_OPEN));
+    for id in ["A10", "D09-std", "F03-std", "F21"] {
+        list.extend(both(id, WAITS_IN_A_CALL));
+    }
+    for id in [
+        "F01", "F03", "F04", "F05", "F06", "F08", "F09", "F11", "F12", "F13", "F19", "F20",
+    ] {
+        list.extend(both(id, NO_SILENCE));
+    }
+    list.sort_by_key(|exception| (exception.id, exception.place));
+    list
+});
 
 fn panic_text(error: JoinError) -> String {
     let Ok(payload) = error.try_into_panic() else {

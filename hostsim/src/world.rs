@@ -7,6 +7,7 @@ use crate::clock::Instant;
 use crate::kernel::{Descriptor, HostId, Ready};
 use crate::network::{Entropy, Network, fixed_entropy};
 use crate::seam::{ThreadWatch, Threads};
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::Waker;
@@ -82,6 +83,7 @@ pub struct World {
     pub(crate) ready: RefCell<Vec<Ready>>,
     pub(crate) threads: Threads,
     trouble: RefCell<Option<Trouble>>,
+    slot: RefCell<Option<Rc<dyn Any>>>,
     entropy: RefCell<Entropy>,
 }
 
@@ -102,6 +104,7 @@ impl World {
             ready: RefCell::default(),
             threads: Threads::default(),
             trouble: RefCell::default(),
+            slot: RefCell::default(),
             entropy: RefCell::new(fixed_entropy(0)),
         })
     }
@@ -196,6 +199,17 @@ impl World {
     /// Records why the run cannot go on; the first reason stands.
     pub(crate) fn record(&self, trouble: Trouble) {
         self.trouble.borrow_mut().get_or_insert(trouble);
+    }
+
+    /// Hangs something of the harness on the world, for code that finds the world through
+    /// [`crate::seam::current`], whatever thread has the turn.
+    pub fn set_slot(&self, slot: Rc<dyn Any>) {
+        *self.slot.borrow_mut() = Some(slot);
+    }
+
+    /// What the harness hung on the world.
+    pub fn slot(&self) -> Option<Rc<dyn Any>> {
+        self.slot.borrow().clone()
     }
 
     /// Takes the reason why the run cannot go on.

@@ -11,7 +11,7 @@ use crate::check::Checker;
 use crate::failure::{Class, Failure};
 use crate::history::{Event, History};
 use crate::node::{App, Node, NodeSpec, Process, Seat};
-use crate::panics::{self, Scope};
+use crate::panics::Scope;
 use crate::seed::Seed;
 use crate::sim::Sim;
 use crate::source::{Choice, Lane};
@@ -65,6 +65,9 @@ impl Sim {
             let name =
                 if max == 1 { spec.name.clone() } else { format!("{}-{replica}", spec.name) };
             let (host, address) = self.add_host(&name);
+            if name != spec.name {
+                self.world.with(|network| network.add_name(&spec.name, host));
+            }
             let process = Process { name, replica, address };
             self.seats.push(Seat { process, app: app.clone(), machine: None, deadline: None });
             node.hosts.push(host);
@@ -95,7 +98,7 @@ impl Sim {
                 self.world.with(|network| network.set_latency(from, to, latency));
             }
         }
-        panics::add_name(name);
+        self.slot.add_name(name);
         self.history.borrow_mut().record(0, Event::Host { host: host.0, name });
         (host, address)
     }
@@ -162,7 +165,7 @@ impl Sim {
         }
         self.runnable = runnable;
         self.record_outcomes();
-        failure.or_else(|| if panics::has_failed() { panics::take() } else { None })
+        failure.or_else(|| self.slot.take())
     }
 
     fn run_machine(&mut self, host: HostId) -> Option<Failure> {
@@ -174,7 +177,7 @@ impl Sim {
         let deadline = if busy_until > now { Some(busy_until) } else { machine.run() };
         self.set_deadline(host, deadline);
         // What the program said comes first: trouble may be its consequence.
-        let reported = if panics::has_failed() { panics::take() } else { None };
+        let reported = self.slot.take();
         let trouble = self.world.take_trouble();
         reported.or_else(|| trouble.map(|trouble| self.on_trouble(&trouble)))
     }
@@ -214,10 +217,10 @@ impl Sim {
         call: fn(&mut dyn Checker) -> Result<(), crate::check::Violation>,
     ) -> Option<Failure> {
         let checkers = &mut self.checkers;
-        let judged = panics::within(Scope::Checker, || {
+        let judged = self.slot.within(Scope::Checker, || {
             checkers.iter_mut().try_for_each(|checker| call(checker.as_mut()))
         });
-        let reported = if panics::has_failed() { panics::take() } else { None };
+        let reported = self.slot.take();
         reported.or_else(|| judged.err().map(crate::check::Violation::into_failure))
     }
 

@@ -5,7 +5,7 @@
 
 use crate::failure::{Class, Failure};
 use crate::history::{Hash, History};
-use crate::panics::{self, Scope};
+use crate::panics::Scope;
 use crate::sim::Sim;
 use crate::source::Source;
 use crate::swarm::Plan;
@@ -153,22 +153,22 @@ pub fn run(target: &Target, input: &Input, watchdog: Duration) -> Run {
 
 /// Runs one input on this thread.
 fn run_here(body: Body, source: Source) -> Run {
-    panics::begin();
     let world = World::new();
     let entered = seam::enter(&world);
     let mut sim = Sim::new(world, source);
+    let slot = sim.slot.clone();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        panics::within(Scope::Body, || body(&mut sim));
+        slot.within(Scope::Body, || body(&mut sim));
         sim.drive()
     }));
     let failure = match outcome {
         Ok(failure) => failure,
-        Err(_) => panics::take(),
+        Err(_) => slot.take(),
     };
     // What destructors do comes after the end: it is neither recorded nor judged.
     sim.world.with(|network| network.observe(Box::new(|_, _| {})));
     let dropped = catch_unwind(AssertUnwindSafe(|| sim.seats.clear()));
-    let failure = failure.or_else(|| dropped.err().and_then(|_| panics::take()));
+    let failure = failure.or_else(|| dropped.err().and_then(|_| slot.take()));
     let history = sim.history.take();
     let run = Run {
         failure,
@@ -180,7 +180,6 @@ fn run_here(body: Body, source: Source) -> Run {
         steps: sim.steps,
     };
     drop(sim);
-    panics::end();
     drop(entered);
     run
 }

@@ -4,6 +4,7 @@ use crate::check::Checker;
 use crate::driver::{self, Limits, LocalFuture};
 use crate::history::{Event, History};
 use crate::node::{App, Node, NodeSpec, Process, Seat};
+use crate::panics::Slot;
 use crate::seed::{Seed, Stream};
 use crate::source::{Choice, Source};
 use crate::swarm::{self, Plan, Shape};
@@ -53,6 +54,7 @@ impl Progress {
 /// The calls draw from the swarm and network lanes, in the order in which they are made.
 pub struct Sim {
     pub(crate) world: Rc<World>,
+    pub(crate) slot: Rc<Slot>,
     pub(crate) source: Source,
     pub(crate) plan: Plan,
     pub(crate) shape: Shape,
@@ -76,6 +78,8 @@ pub struct Sim {
 impl Sim {
     /// A run of a source, in a world that is current on this thread.
     pub(crate) fn new(world: Rc<World>, mut source: Source) -> Sim {
+        let slot = Slot::new();
+        world.set_slot(slot.clone());
         let mut plan = Plan::default();
         let shape = swarm::shape(&mut source, &mut plan);
         let entropy = driver::entropy_root(shape.entropy);
@@ -83,6 +87,7 @@ impl Sim {
         world.set_entropy(Box::new(move |into| stream.fill_bytes(into)));
         let sim = Sim {
             world,
+            slot,
             source,
             plan,
             shape,

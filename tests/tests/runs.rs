@@ -1,0 +1,226 @@
+//! What a run is: the empty input, the classes of failures, and the two feeds of one source.
+
+use sim_core::failure::{Class, Failure};
+use sim_core::run::{Input, Run, run};
+use sim_core::seed::Seed;
+use sim_core::{Checker, Sim, Target, Violation, always};
+use sim_tests::systems::{all, correct};
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::net::{TcpListener, TcpStream};
+
+const WATCHDOG: Duration = Duration::from_secs(60);
+
+fn run_bytes(target: &Target, bytes: &[u8]) -> Run {
+    run(target, &Input::Bytes(bytes.to_vec()), WATCHDOG)
+}
+
+/// Runs a scenario on the empty input; gives its failure.
+#[track_caller]
+fn failure(body: fn(&mut Sim)) -> Failure {
+    run_bytes(&Target::new("scenario", body), &[]).failure.expect("the scenario fails")
+}
+
+#[test]
+fn the_empty_input_is_calm() {
+    for target in all() {
+        let run = run_bytes(&target, &[]);
+        assert_eq!(run.failure, None, "{}", target.name());
+        assert_eq!(run.plan.active().count(), 0, "no dimension is active");
+        assert_eq!(run.steps, 0, "no operation and no latency: nothing happens");
+        assert_eq!(run.tape.to_bytes(), [0; 0]);
+    }
+}
+
+#[test]
+fn a_seed_and_the_bytes_of_its_tape_are_one_run() {
+    for target in all() {
+        for seed in 0..50 {
+            let seeded = run(&target, &Input::Seed(seed), WATCHDOG);
+            let replayed = run_bytes(&target, &seeded.tape.to_bytes());
+            assert_eq!(seeded.history.divergence(&replayed.history), None, "seed {seed}");
+            assert_eq!(seeded.failure, replayed.failure);
+        }
+    }
+}
+
+#[test]
+fn any_bytes_are_a_run() {
+    use rand_core::Rng;
+    let mut stream = Seed::root(1).child("any bytes").stream();
+    for target in correct() {
+        for _ in 0..300 {
+            let mut bytes = vec![0; (stream.next_u32() % 200) as usize];
+            stream.fill_bytes(&mut bytes);
+            let run = run_bytes(&target, &bytes);
+            assert_eq!(run.failure, None, "input {bytes:?}");
+        }
+    }
+}
+
+#[test]
+fn a_checker_that_is_not_content_is_class_correctness() {
+    struct Never;
+    impl Checker for Never {
+        fn end(&mut self) -> Result<(), Violation> {
+            Err(Violation::new("it never holds"))
+        }
+    }
+    let failure = failure(|sim| sim.check(Never));
+    assert_eq!((failure.class, failure.message.as_str()), (Class::Correctness, "it never holds"));
+    assert!(failure.origin.starts_with("tests/tests/runs.rs:"), "{}", failure.origin);
+}
+
+#[test]
+fn a_checker_that_panics_is_class_correctness() {
+    struct Panics;
+    impl Checker for Panics {
+        fn end(&mut self) -> Result<(), Violation> {
+            assert_eq!(1, 2, "numbers differ");
+            Ok(())
+        }
+    }
+    let failure = failure(|sim| sim.check(Panics));
+    assert_eq!(failure.class, Class::Correctness);
+    assert!(failure.message.contains("numbers differ"), "{failure}");
+}
+
+#[test]
+fn always_fails_from_a_node_and_names_its_place() {
+    let failure = failure(|sim| {
+        sim.client("client", |_| async { always!(1 > 2, "one is more than {}", 2) });
+    });
+    let seen = (failure.class, failure.message.as_str());
+    assert_eq!(seen, (Class::Correctness, "one is more than 2"));
+}
+
+#[test]
+fn a_panic_in_a_spawned_task_is_class_panic_and_names_the_node() {
+    let failure = failure(|sim| {
+        sim.client("client", |_| async {
+            let task = tokio::spawn(async { panic!("a task broke") });
+            assert!(task.await.is_err());
+        });
+    });
+    let seen = (failure.class, failure.message.as_str());
+    assert_eq!(seen, (Class::Panic, "node client panicked: a task broke"));
+}
+
+#[test]
+fn a_panic_in_a_blocking_task_is_class_panic() {
+    let failure = failure(|sim| {
+        sim.client("client", |_| async {
+            let task = tokio::task::spawn_blocking(|| panic!("a thread broke"));
+            assert!(task.await.is_err());
+        });
+    });
+    let seen = (failure.class, failure.message.as_str());
+    assert_eq!(seen, (Class::Panic, "node client panicked: a thread broke"));
+}
+
+#[test]
+fn a_panic_in_the_body_is_class_panic() {
+    let failure = failure(|_| panic!("the test broke"));
+    let seen = (failure.class, failure.message.as_str());
+    assert_eq!(seen, (Class::Panic, "the test's body panicked: the test broke"));
+}
+
+#[test]
+fn a_client_that_waits_for_ever_is_class_deadlock_and_says_on_what() {
+    let failure = failure(|sim| {
+        let server = sim.node("server", |process| async move {
+            let listener = TcpListener::bind((process.address(), 7)).await.unwrap();
+            let (_stream, _) = listener.accept().await.unwrap();
+            std::future::pending::<()>().await;
+        });
+        let address = (server.addresses()[0], 7);
+        sim.client("client", move |_| async move {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            stream.read_u8().await.unwrap();
+        });
+    });
+    assert_eq!(failure.class, Class::Deadlock);
+    let waits = failure.details.iter().any(|line| line.starts_with("client: 10.0.0.2:32768"));
+    assert!(waits, "{:?}", failure.details);
+}
+
+#[test]
+fn a_blocking_call_that_would_wait_is_class_deadlock_and_names_the_call() {
+    let failure = failure(|sim| {
+        sim.client("client", |_| async {
+            drop(std::net::TcpStream::connect(("10.0.0.9", 7)));
+        });
+        sim.node("a", |_| async {});
+        for name in ["b", "c", "d", "e", "f", "g", "h"] {
+            sim.node(name, |_| async {});
+        }
+    });
+    assert_eq!((failure.class, failure.origin.as_str()), (Class::Deadlock, "blocking connect"));
+}
+
+#[test]
+fn a_node_that_never_rests_is_inconclusive() {
+    let failure = failure(|sim| {
+        sim.client("client", |_| async {
+            loop {
+                tokio::task::yield_now().await;
+            }
+        });
+    });
+    let seen = (failure.class, failure.origin.as_str());
+    assert_eq!(seen, (Class::Inconclusive, "restless client"));
+}
+
+#[test]
+fn a_node_that_never_returns_is_inconclusive_by_the_watchdog() {
+    let target = Target::new("scenario", |sim| {
+        sim.client("client", |_| async {
+            loop {
+                std::hint::spin_loop();
+            }
+        });
+    });
+    let run = run(&target, &Input::Bytes(Vec::new()), Duration::from_millis(200));
+    let failure = run.failure.expect("it does not pass");
+    let seen = (failure.class, failure.origin.as_str());
+    assert_eq!(seen, (Class::Inconclusive, "watchdog"));
+}
+
+#[test]
+fn two_months_of_waiting_end_at_once() {
+    let target = Target::new("scenario", |sim| {
+        sim.client("client", |_| async {
+            tokio::time::sleep(Duration::from_secs(60 * 86_400)).await;
+        });
+    });
+    let run = run_bytes(&target, &[]);
+    assert_eq!(run.failure, None);
+    assert!(run.steps < 10, "the wheel of timers turns a few times: {}", run.steps);
+    assert!(run.elapsed >= Duration::from_secs(60 * 86_400));
+}
+
+#[test]
+fn an_unsupported_socket_is_inconclusive_and_named() {
+    let failure = failure(|sim| {
+        sim.client("client", |_| async {
+            drop(std::net::UdpSocket::bind("10.0.0.1:0"));
+        });
+    });
+    assert_eq!(failure.class, Class::Inconclusive);
+    assert!(failure.message.contains("SOCK_STREAM"), "{failure}");
+}
+
+#[test]
+fn a_node_is_dialed_by_its_name() {
+    let target = Target::new("scenario", |sim| {
+        sim.node("greeter", |_| async {
+            let listener = TcpListener::bind("0.0.0.0:7").await.unwrap();
+            let (_stream, _) = listener.accept().await.unwrap();
+        });
+        sim.client("client", |_| async {
+            let mut stream = TcpStream::connect("greeter:7").await.unwrap();
+            assert_eq!(stream.read(&mut [0; 8]).await.unwrap(), 0);
+        });
+    });
+    assert_eq!(run_bytes(&target, &[]).failure, None);
+}

@@ -21,8 +21,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::runtime::{Builder, Runtime};
-use tokio::task::LocalSet;
+use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
 /// Whether a run seeds the branches of `tokio::select!`.
 pub const SELECT_IS_SEEDED: bool = cfg!(tokio_unstable);
@@ -32,7 +31,7 @@ pub struct Machine {
     world: Rc<World>,
     host: HostId,
     epoll: Descriptor,
-    parts: Option<(LocalSet, Runtime)>,
+    runtime: Option<LocalRuntime>,
 }
 
 impl Machine {
@@ -43,10 +42,10 @@ impl Machine {
     pub fn start(world: &Rc<World>, host: HostId, seed: u64) -> io::Result<Machine> {
         let turn = world.begin_turn(host, None);
         let next = world.with(|network| network.next_descriptor(host));
-        let runtime = builder(seed).build()?;
+        let runtime = builder(seed).build_local(LocalOptions::default())?;
         drop(turn);
         let epoll = Descriptor { host, number: next };
-        Ok(Machine { world: world.clone(), host, epoll, parts: Some((LocalSet::new(), runtime)) })
+        Ok(Machine { world: world.clone(), host, epoll, runtime: Some(runtime) })
     }
 
     /// The machine's host.
@@ -57,8 +56,8 @@ impl Machine {
     /// Hands a task to the machine, which runs it from its next turn on.
     pub fn spawn(&self, task: impl Future<Output = ()> + 'static) {
         let turn = self.world.begin_turn(self.host, Some(self.epoll));
-        if let Some((tasks, _)) = &self.parts {
-            tasks.spawn_local(task);
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn_local(task);
         }
         drop(turn);
         self.world.with(|network| network.mark_runnable(self.host));
@@ -69,9 +68,9 @@ impl Machine {
     /// What went wrong is in [`World::take_trouble`].
     pub fn run(&mut self) -> Option<Instant> {
         let turn = self.world.begin_turn(self.host, Some(self.epoll));
-        let (tasks, runtime) = self.parts.as_ref()?;
+        let runtime = self.runtime.as_ref()?;
         let idle = UntilIdle { world: &self.world, is_started: false };
-        runtime.block_on(tasks.run_until(idle));
+        runtime.block_on(idle);
         let deadline = self.world.deadline.get();
         drop(turn);
         deadline
@@ -82,11 +81,8 @@ impl Drop for Machine {
     /// Drops every task, then the runtime, in the machine's own turn. The threads that its program
     /// made run to their end: tokio must not wait for one that waits for its run.
     fn drop(&mut self) {
-        let Some((tasks, runtime)) = self.parts.take() else { return };
+        let Some(runtime) = self.runtime.take() else { return };
         let _turn = self.world.begin_turn(self.host, Some(self.epoll));
-        let inside = runtime.enter();
-        drop(tasks);
-        drop(inside);
         seam::run_waiting(&self.world);
         runtime.shutdown_background();
         // What the runtime dropped may have made some more.

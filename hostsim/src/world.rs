@@ -84,6 +84,7 @@ pub struct World {
     pub(crate) threads: Threads,
     trouble: RefCell<Option<Trouble>>,
     slot: RefCell<Option<Rc<dyn Any>>>,
+    has_drawn: Cell<bool>,
     entropy: RefCell<Entropy>,
 }
 
@@ -105,6 +106,7 @@ impl World {
             threads: Threads::default(),
             trouble: RefCell::default(),
             slot: RefCell::default(),
+            has_drawn: Cell::default(),
             entropy: RefCell::new(fixed_entropy(0)),
         })
     }
@@ -185,6 +187,7 @@ impl World {
 
     /// Fills `into` with random bytes of the current host, or of the world outside a turn.
     pub(crate) fn fill(&self, into: &mut [u8]) {
+        self.has_drawn.set(true);
         match self.host() {
             Some(host) => self.with(|network| (network.host_mut(host).entropy)(into)),
             None => (self.entropy.borrow_mut())(into),
@@ -199,6 +202,11 @@ impl World {
     /// Records why the run cannot go on; the first reason stands.
     pub(crate) fn record(&self, trouble: Trouble) {
         self.trouble.borrow_mut().get_or_insert(trouble);
+    }
+
+    /// Whether a program of the world took random bytes: then its thread may keep a generator.
+    pub fn has_drawn(&self) -> bool {
+        self.has_drawn.get()
     }
 
     /// Hangs something of the harness on the world, for code that finds the world through

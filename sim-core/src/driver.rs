@@ -152,6 +152,7 @@ impl Sim {
             let (app, process) = (seat.app.clone(), seat.process.clone());
             machine.spawn(async move { app(process).await });
             seat.machine = Some(machine);
+            self.machines += 1;
         }
     }
 

@@ -8,7 +8,7 @@ use crate::child;
 use crate::failure::{Class, Failure};
 use crate::identity::{Identity, Subject, warn_unseeded};
 use crate::report;
-use crate::run::{Input, Run, Target, run};
+use crate::run::{Input, Run, Target, run_reusing};
 use crate::self_check;
 use crate::settings::Settings;
 use crate::sweep::settings_or_exit;
@@ -38,7 +38,7 @@ fn settings() -> &'static Settings {
 pub fn one(target: &Target, bytes: &[u8]) {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let input = Input::Bytes(bytes.to_vec());
-    let run = run(target, &input, settings().watchdog);
+    let run = run_reusing(target, &input, settings().watchdog);
     let is_checked = COUNT.fetch_add(1, Ordering::Relaxed) % CHECKED == 1;
     let times = if is_checked || run.failure.is_some() { self_check::RERUNS } else { 0 };
     let diverged = self_check::in_process(target, &input, &run, times, settings().watchdog);

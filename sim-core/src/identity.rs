@@ -85,8 +85,10 @@ pub(crate) fn warn_unseeded() {
     static ONCE: OnceLock<()> = OnceLock::new();
     if !hostsim::machine::SELECT_IS_SEEDED {
         ONCE.get_or_init(|| {
-            say("sim: built without --cfg tokio_unstable: the branches of tokio::select! start by \
-                 a counter of the process, so a run that uses it may differ from another");
+            say(
+                "sim: built without --cfg tokio_unstable: the branches of tokio::select! start by \
+                 a counter of the process, so a run that uses it may differ from another",
+            );
         });
     }
 }

@@ -76,7 +76,10 @@ pub fn cases(root: &Path, folder: &str, targets: &[Target]) -> Result<Vec<Case>,
         let target = file_name(&target_folder);
         if !targets.iter().any(|known| known.name() == target) {
             let names: Vec<_> = targets.iter().map(Target::name).collect();
-            return Err(CasesError::UnknownTarget { path: target_folder, targets: names.join(", ") });
+            return Err(CasesError::UnknownTarget {
+                path: target_folder,
+                targets: names.join(", "),
+            });
         }
         for file in list(&target_folder)? {
             if file.extension().is_none_or(|extension| extension != "toml") {

@@ -19,7 +19,12 @@ const DETAILS_MAX: usize = 60;
 /// Writes the report of a run as text.
 pub fn text(target: &Target, run: &Run, failure: &Failure, replay: &[String]) -> String {
     let mut lines = vec![
-        format!("sim: FAILED target={} class={} origin=\"{}\"", target.name(), failure.class, failure.origin),
+        format!(
+            "sim: FAILED target={} class={} origin=\"{}\"",
+            target.name(),
+            failure.class,
+            failure.origin
+        ),
         format!("  {}", failure.message),
     ];
     let shown = failure.details.iter().take(DETAILS_MAX);
@@ -61,7 +66,13 @@ pub fn save(
 }
 
 /// Prints the report of a failing run whose input is in `file`, with the lines to replay it.
-pub fn print(target: &Target, run: &Run, failure: &Failure, subject: Subject<'_>, file: Option<&Path>) {
+pub fn print(
+    target: &Target,
+    run: &Run,
+    failure: &Failure,
+    subject: Subject<'_>,
+    file: Option<&Path>,
+) {
     let mut replay = vec![format!("replay: {}", Identity { target, subject }.replay())];
     if let Some(file) = file {
         let bytes = run.tape.to_bytes().len();

@@ -2,6 +2,11 @@
 //!
 //! A run has an OS thread of its own, so that what a thread keeps (the keys of std's `HashMap`, the
 //! generators of `rand`) is new in each. The caller waits for it no longer than the watchdog says.
+//!
+//! A thread is dear beside a short run, so sweeps and fuzzing make runs one after the other on one
+//! thread, as long as each is proved to leave nothing in it: it made no `RandomState` and took no
+//! random bytes. A run that did, and one that failed, is made again on a thread of its own, and
+//! only that one counts; a target that once did has its own threads from then on.
 
 use crate::failure::{Class, Failure};
 use crate::history::{Hash, History};
@@ -10,11 +15,14 @@ use crate::sim::Sim;
 use crate::source::Source;
 use crate::swarm::Plan;
 use crate::tape::Tape;
-use hostsim::seam;
+use hostsim::machine::Machine;
+use hostsim::seam::{self, outside};
 use hostsim::world::World;
+use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -23,6 +31,8 @@ use std::time::Duration;
 pub struct Target {
     name: &'static str,
     prepare: Arc<dyn Fn() -> Body + Send + Sync>,
+    /// A run was seen to leave something in its thread.
+    marks_threads: Arc<AtomicBool>,
 }
 
 type Body = Box<dyn FnOnce(&mut Sim) + Send>;
@@ -35,7 +45,7 @@ impl Target {
             let body = body.clone();
             Box::new(move |sim: &mut Sim| body(sim))
         };
-        Target { name, prepare: Arc::new(prepare) }
+        Target { name, prepare: Arc::new(prepare), marks_threads: Arc::default() }
     }
 
     /// A target that prepares something on the caller's thread before each run, outside of it.
@@ -49,7 +59,7 @@ impl Target {
             let (state, body) = (setup(), body.clone());
             Box::new(move |sim: &mut Sim| body(sim, state))
         };
-        Target { name, prepare: Arc::new(prepare) }
+        Target { name, prepare: Arc::new(prepare), marks_threads: Arc::default() }
     }
 
     /// The name.
@@ -99,12 +109,22 @@ pub struct Run {
     pub elapsed: Duration,
     /// How many events were chosen.
     pub steps: u64,
+    /// How many machines were started.
+    machines: u32,
+    /// Whether a program took random bytes.
+    has_drawn: bool,
 }
 
 impl Run {
     /// The class, where it did not pass.
     pub fn class(&self) -> Option<Class> {
         self.failure.as_ref().map(|failure| failure.class)
+    }
+
+    /// A run that the watchdog gave up.
+    pub(crate) fn given_up(watchdog: Duration) -> Run {
+        let text = format!("the run did not end within {watchdog:?} of real time");
+        Run::lost(Failure::new(Class::Inconclusive, "watchdog", text))
     }
 
     fn lost(failure: Failure) -> Run {
@@ -117,6 +137,8 @@ impl Run {
             tape: Tape::default(),
             elapsed: Duration::ZERO,
             steps: 0,
+            machines: 0,
+            has_drawn: false,
         }
     }
 }
@@ -124,7 +146,6 @@ impl Run {
 /// Runs one input on a thread of its own, at most as long as `watchdog` of real time.
 ///
 /// A run that the watchdog gives up is inconclusive; its thread goes on until the process ends.
-#[expect(clippy::disallowed_methods, reason = "the one place that makes threads for runs")]
 pub fn run(target: &Target, input: &Input, watchdog: Duration) -> Run {
     if let Err(error) = seam::probe() {
         return Run::lost(Failure::new(Class::Internal, "probe", error.to_string()));
@@ -140,15 +161,54 @@ pub fn run(target: &Target, input: &Input, watchdog: Duration) -> Run {
             drop(thread.join());
             run
         }
-        Err(RecvTimeoutError::Timeout) => {
-            let text = format!("the run did not end within {watchdog:?} of real time");
-            Run::lost(Failure::new(Class::Inconclusive, "watchdog", text))
-        }
+        Err(RecvTimeoutError::Timeout) => Run::given_up(watchdog),
         Err(RecvTimeoutError::Disconnected) => {
             let text = "the thread of the run ended without a result";
             Run::lost(Failure::new(Class::Internal, "thread", text))
         }
     }
+}
+
+/// Runs one input on this thread where that is proved to be the same as on one of its own.
+pub fn run_reusing(target: &Target, input: &Input, watchdog: Duration) -> Run {
+    if target.marks_threads.load(Ordering::Relaxed) || seam::probe().is_err() {
+        return run(target, input, watchdog);
+    }
+    let per_machine = states_per_machine();
+    let body = (target.prepare)();
+    let before = outside::hash_states();
+    let run_of_reuse = run_here(body, input.source());
+    let made = outside::hash_states().wrapping_sub(before).wrapping_sub(1);
+    let is_marked =
+        run_of_reuse.has_drawn || made != per_machine * u64::from(run_of_reuse.machines);
+    if is_marked {
+        target.marks_threads.store(true, Ordering::Relaxed);
+    }
+    if is_marked || run_of_reuse.failure.is_some() {
+        return run(target, input, watchdog);
+    }
+    run_of_reuse
+}
+
+/// How many `RandomState`s tokio makes for a machine. The first machine of a thread makes more.
+fn states_per_machine() -> u64 {
+    thread_local! {
+        static COUNT: Cell<Option<u64>> = const { Cell::new(None) };
+    }
+    let count = || {
+        let world = World::new();
+        let _entered = seam::enter(&world);
+        let host = world.with(|network| network.add_host("probe"));
+        let before = outside::hash_states();
+        drop(Machine::start(&world, host, 0).map(|mut machine| machine.run()));
+        outside::hash_states().wrapping_sub(before).wrapping_sub(1)
+    };
+    COUNT.get().unwrap_or_else(|| {
+        count();
+        let count = count();
+        COUNT.set(Some(count));
+        count
+    })
 }
 
 /// Runs one input on this thread.
@@ -178,6 +238,8 @@ fn run_here(body: Body, source: Source) -> Run {
         tape: sim.source.tape().clone(),
         elapsed: sim.world.now().elapsed(),
         steps: sim.steps,
+        machines: sim.machines,
+        has_drawn: sim.world.has_drawn(),
     };
     drop(sim);
     drop(entered);

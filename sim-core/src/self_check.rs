@@ -48,8 +48,10 @@ pub fn compare(first: &Run, second: &Run) -> Option<Failure> {
     let divergence = first.history.divergence(&second.history)?;
     let text = format!("two runs of one input differ from event {} on", divergence.index);
     let mut failure = Failure::new(Class::Diverged, "two runs", text);
-    failure.details =
-        vec![format!("first run:  {}", divergence.first), format!("second run: {}", divergence.second)];
+    failure.details = vec![
+        format!("first run:  {}", divergence.first),
+        format!("second run: {}", divergence.second),
+    ];
     Some(failure)
 }
 

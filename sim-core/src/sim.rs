@@ -73,6 +73,7 @@ pub struct Sim {
     pub(crate) work: Progress,
     pub(crate) runnable: Vec<HostId>,
     pub(crate) steps: u64,
+    pub(crate) machines: u32,
 }
 
 impl Sim {
@@ -106,6 +107,7 @@ impl Sim {
             work: Progress::default(),
             runnable: Vec::new(),
             steps: 0,
+            machines: 0,
         };
         driver::observe(&sim);
         sim

@@ -7,11 +7,13 @@ use crate::child;
 use crate::failure::{Class, Failure};
 use crate::identity::{Identity, Subject, warn_unseeded};
 use crate::report;
-use crate::run::{Input, Run, Target, run};
+use crate::run::{Input, Run, Target, run_reusing};
 use crate::self_check;
 use crate::settings::{Seeds, Settings};
 use hostsim::seam::outside;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
 
 /// Of the passing runs, one in so many is run again.
 const CHECKED: u64 = 16;
@@ -77,32 +79,58 @@ pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
     Identity { target, subject: Subject::Seeds(&text) }.print();
     let start = outside::monotonic();
     let mut sweep = Sweep::default();
-    for seed in seeds.iter() {
-        let spent = outside::monotonic() - start;
-        if settings.budget.is_some_and(|budget| spent >= budget) {
-            break;
+    let mut next = 0;
+    // A stage that a run does not leave is left behind; another one goes on after that run.
+    while next < seeds.len() {
+        let runs = stage(target, seeds.iter().skip(next as usize).collect(), settings.watchdog);
+        for seed in seeds.iter().skip(next as usize) {
+            let is_over = |budget| outside::monotonic() - start >= budget;
+            if settings.budget.is_some_and(is_over) {
+                return sweep;
+            }
+            next += 1;
+            let Ok(run) = runs.recv_timeout(settings.watchdog) else {
+                sweep.add(target, seed, &Run::given_up(settings.watchdog), settings);
+                break;
+            };
+            sweep.add(target, seed, &run, settings);
         }
-        sweep.add(target, seed, settings);
     }
     sweep
 }
 
+/// How many runs a stage is ahead of who takes them.
+const AHEAD: usize = 64;
+
+/// Runs seeds one after the other on a thread that they share where they may.
+#[expect(clippy::disallowed_methods, reason = "the thread of a sweep's runs")]
+fn stage(target: &Target, seeds: Vec<u64>, watchdog: Duration) -> Receiver<Box<Run>> {
+    let (sender, receiver) = sync_channel(AHEAD);
+    let target = target.clone();
+    std::thread::spawn(move || {
+        for seed in seeds {
+            let run = run_reusing(&target, &Input::Seed(seed), watchdog);
+            if sender.send(Box::new(run)).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
 impl Sweep {
-    fn add(&mut self, target: &Target, seed: u64, settings: &Settings) {
-        let input = Input::Seed(seed);
-        let run = run(target, &input, settings.watchdog);
+    fn add(&mut self, target: &Target, seed: u64, run: &Run, settings: &Settings) {
         self.runs += 1;
         match run.failure.clone() {
-            Some(failure) => self.on_failure(target, seed, &run, failure, settings),
+            Some(failure) => self.on_failure(target, seed, run, failure, settings),
             None if self.runs % CHECKED == 1 => {
                 self.checked += 1;
                 // The bytes of the tape are a second door to the same run: both are checked.
                 let bytes = Input::Bytes(run.tape.to_bytes());
-                let differs =
-                    self_check::in_process(target, &bytes, &run, 1, settings.watchdog);
+                let differs = self_check::in_process(target, &bytes, run, 1, settings.watchdog);
                 if let Some(failure) = differs {
                     self.diverged += 1;
-                    self.on_failure(target, seed, &run, failure, settings);
+                    self.on_failure(target, seed, run, failure, settings);
                 }
             }
             None => {}

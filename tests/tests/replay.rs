@@ -50,5 +50,6 @@ fn replay_input(targets: &[Target], file: &Path, settings: &Settings) -> ExitCod
         );
         return ExitCode::from(2);
     };
-    input(target, file, settings).map_or(ExitCode::SUCCESS, |class| ExitCode::from(class.exit_code()))
+    input(target, file, settings)
+        .map_or(ExitCode::SUCCESS, |class| ExitCode::from(class.exit_code()))
 }

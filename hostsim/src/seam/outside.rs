@@ -1,9 +1,10 @@
-//! The real clock, read past the seam.
+//! The real clock, read past the seam, and what std keeps in a thread.
 //!
-//! For the watchdog, which must see real time, and for the canary that proves that reading the
+//! The clock is for the watchdog, which must see real time, and for the canary that proves that reading the
 //! world is found out. Nothing that decides anything in a run may call it.
 
 use std::arch::asm;
+use std::hash::RandomState;
 use std::time::Duration;
 
 /// The real monotonic clock, by a system call of its own.
@@ -42,4 +43,15 @@ fn clock(clock: libc::clockid_t, into: &mut libc::timespec) {
             options(nostack),
         );
     }
+}
+
+/// A number that each `RandomState` of this thread, this call's own included, moves on by one.
+///
+/// std makes the keys of its hash maps once a thread and counts them up, so two readings say how
+/// many were made between them.
+pub fn hash_states() -> u64 {
+    let state = RandomState::new();
+    // SAFETY: std's type is two `u64`s; another size does not compile.
+    let [first, second] = unsafe { std::mem::transmute::<RandomState, [u64; 2]>(state) };
+    first.wrapping_add(second)
 }

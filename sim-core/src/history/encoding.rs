@@ -5,6 +5,8 @@
 
 use super::Record;
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
+use bincode::enc::write::Writer;
+use bincode::error::EncodeError;
 
 /// One record is at most so long, in bytes.
 const RECORD_MAX: usize = 1 << 20;
@@ -14,8 +16,19 @@ const CONFIGURATION: Configuration<LittleEndian, Varint, Limit<RECORD_MAX>> =
 
 /// Appends a record.
 pub(super) fn encode(record: &Record<'_>, into: &mut Vec<u8>) {
-    let written = bincode::serde::encode_into_std_write(record, into, CONFIGURATION);
+    let written = bincode::serde::encode_into_writer(record, Appender(into), CONFIGURATION);
     written.expect("a record is plain data and a vector takes it");
+}
+
+/// Appends to a vector, without the detour over `std::io`.
+struct Appender<'a>(&'a mut Vec<u8>);
+
+impl Writer for Appender<'_> {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
 }
 
 /// Reads the first record; gives it with the rest.

@@ -162,11 +162,7 @@ fn bad_times_are_named() {
 fn traces_have_three_forms() {
     let trace = |text| parse(&[("SIM_TRACE", text)]).expect(text).trace;
     assert_eq!(trace("text"), Some(TraceForm::Text));
-    check_error(
-        "SIM_TRACE",
-        "1",
-        "cannot read SIM_TRACE=\"1\": no such form; expected text",
-    );
+    check_error("SIM_TRACE", "1", "cannot read SIM_TRACE=\"1\": no such form; expected text");
 }
 
 #[test]

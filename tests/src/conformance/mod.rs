@@ -206,9 +206,7 @@ static EXCEPTIONS: LazyLock<Vec<Exception>> = LazyLock::new(|| {
     for id in ["A10", "D09-std", "F03-std", "F21"] {
         list.extend(both(id, WAITS_IN_A_CALL));
     }
-    for id in [
-        "F01", "F03", "F04", "F05", "F06", "F08", "F09", "F11", "F12", "F13", "F19", "F20",
-    ] {
+    for id in ["F01", "F03", "F04", "F05", "F06", "F08", "F09", "F11", "F12", "F13", "F19", "F20"] {
         list.extend(both(id, NO_SILENCE));
     }
     list.sort_by_key(|exception| (exception.id, exception.place));

@@ -7,7 +7,7 @@ use crate::run::Target;
 use crate::settings::workspace;
 use std::fmt;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -41,10 +41,7 @@ impl Identity<'_> {
         match self.subject {
             Subject::Seeds(seeds) => format!("SIM_SEEDS={seeds} {command}"),
             Subject::File(file) => {
-                let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-                let root = workspace();
-                let file = file.strip_prefix(root).unwrap_or(&file);
-                format!("SIM_INPUT={} {command}", file.display())
+                format!("SIM_INPUT={} {command}", below_workspace(file).display())
             }
         }
     }
@@ -54,7 +51,7 @@ impl fmt::Display for Identity<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let subject = match self.subject {
             Subject::Seeds(seeds) => format!("seeds={seeds}"),
-            Subject::File(file) => format!("input={}", file.display()),
+            Subject::File(file) => format!("input={}", below_workspace(file).display()),
         };
         write!(
             f,
@@ -70,6 +67,12 @@ impl fmt::Display for Identity<'_> {
             self.replay(),
         )
     }
+}
+
+/// A path as it is written below the folder of the workspace, where it is there.
+pub(crate) fn below_workspace(file: &Path) -> PathBuf {
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    file.strip_prefix(workspace()).map_or_else(|_| file.clone(), Path::to_owned)
 }
 
 /// Writes a line to standard error, past any capture and buffer.
@@ -142,7 +145,7 @@ pub(crate) fn test_name() -> Option<String> {
 }
 
 /// The folder where failing inputs go by default: `sim` in cargo's target folder.
-pub(crate) fn artifacts() -> std::path::PathBuf {
+pub(crate) fn artifacts() -> PathBuf {
     let executable = std::env::current_exe().unwrap_or_default();
     let target = executable.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
     target.map_or_else(|| std::env::temp_dir().join("sim"), |target| target.join("sim"))

@@ -11,6 +11,7 @@ pub mod failure;
 pub mod fuzz;
 pub mod history;
 pub mod identity;
+pub mod manual;
 pub mod node;
 mod panics;
 pub mod replay;
@@ -29,3 +30,8 @@ pub mod workload;
 pub use check::{Checker, Violation, fail};
 pub use run::Target;
 pub use sim::Sim;
+
+/// The example of the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -4,7 +4,7 @@
 //! trace; how to run it again; where the input is.
 
 use crate::failure::Failure;
-use crate::identity::{Identity, Subject, artifacts, say};
+use crate::identity::{Identity, Subject, artifacts, below_workspace, say};
 use crate::run::{Run, Target};
 use crate::settings::Settings;
 use std::io;
@@ -80,9 +80,10 @@ pub fn print(
         if !matches!(subject, Subject::File(_)) {
             replay.push(format!("    or: {}", same.replay()));
         }
-        replay.push(format!("input:  {} ({bytes} bytes)", file.display()));
-        let pinned = format!("regressions/{}/NAME", target.name());
-        replay.push(format!("pin:    cp {} {pinned}", file.display()));
+        let shown = below_workspace(file);
+        let shown = shown.display();
+        replay.push(format!("input:  {shown} ({bytes} bytes)"));
+        replay.push(format!("pin:    cp {shown} regressions/{}/NAME", target.name()));
     }
     say(&text(target, run, failure, &replay));
 }

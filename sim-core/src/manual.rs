@@ -1,0 +1,75 @@
+//! The manual: what lasts and does not fit one item.
+//!
+//! Not a tutorial and not a reference: the README begins, the items' own docs tell the rest.
+
+/// What is exact, why, and where it ends.
+///
+/// A run is a function of its bytes and its binary. Three things make it one:
+///
+/// - **One thread has the turn.** A machine is a current-thread runtime that runs until it is idle;
+///   idle is when the runtime asks its driver to wait. Threads that a program makes run to their
+///   end, one after the other, when their machine is idle. Nothing runs beside anything else.
+/// - **The world is answered.** Clocks, random bytes, sockets, epoll, counters and names come from
+///   the simulated kernel, by symbols of libc that the program defines (see `hostsim::seam`).
+/// - **Order is canonical before it is chosen.** Pending events are sorted by moment, class and
+///   identity; only where several are due is one drawn. Equal moments are kept apart by a
+///   nanosecond.
+///
+/// What a thread keeps is new in each run, because a run has a thread of its own. Where runs share
+/// one, as in sweeps and fuzzing, each is proved to have left nothing in it: std's `RandomState`s
+/// are counted, and a program that takes random bytes gives its thread up. A failure is never
+/// taken from a shared thread: the run is made again on one of its own.
+///
+/// The self-check is the net below all of that. It cannot find what is constant in a process, such
+/// as the addresses that `foldhash` and `ahash` mix in; a child process finds those.
+///
+/// # What a program must not do
+/// Read time or entropy past libc; keep state in a static that changes what a later run does; wait
+/// in a thread, without a timeout, for a task of its own machine.
+pub mod determinism {}
+
+/// The input: bytes, lanes, draws.
+///
+/// A file is the lanes of [`crate::source::Lane`] in their order: for each but the last its length
+/// as a varint and its bytes; the last takes the rest. Any bytes decode. Empty lanes at the end take
+/// no room, so the empty file is the calm run.
+///
+/// A draw reads a fixed number of bytes, little-endian, and takes the remainder by the number of
+/// choices. So a byte that is small is the choice itself, a changed bound does not re-read what
+/// follows, and a fuzzer's compare tables see the value. A lane that ran out gives 0, and 0 is calm:
+/// no latency, the default buffer, the first event, no further operation.
+///
+/// Few things are drawn. A run draws its swarm (a byte a dimension, two for entropy and operations),
+/// a byte a link where there is latency, three to six bytes an operation, and a byte where several
+/// events are due. Nothing is drawn a poll, a call or a segment.
+///
+/// Of a value below 256 choices the remainder is slightly biased toward the small, calm side.
+pub mod input {}
+
+/// How segments become events.
+///
+/// A segment that carries bytes, a SYN, a FIN or a RST is an event: it waits on its link until the
+/// driver delivers it. One that only acknowledges is an event where its arrival could be seen: the
+/// sender waits for room or has bytes that the window holds back, or a handshake needs it. Else it
+/// is quiet: it takes effect with the next call or segment that could tell the difference. So an
+/// exchange of request and reply is two events, not four, and a program cannot tell.
+///
+/// Bytes stay in the sender's queue until they are acknowledged; a segment is an offset and a
+/// length. Within one host delivery is part of the call, as on Linux's loopback, where the answer
+/// to a segment arrives before `send` returns.
+pub mod segments {}
+
+/// How cargo-fuzz builds this workspace on a stable toolchain.
+///
+/// cargo-fuzz sets `RUSTFLAGS` itself, which replaces every `rustflags` of a configuration file, and
+/// asks for `-Zsanitizer`, which a stable compiler refuses. The wrapper `.cargo/rustc-wrap` sees
+/// `--cfg fuzzing` and then adds `--cfg tokio_unstable`, and allows `-Z` where a sanitizer is asked
+/// for. Ordinary builds pass through it unchanged.
+///
+/// - `RUSTC_WRAPPER` in the environment (sccache, or empty) replaces the wrapper: then a fuzz build
+///   with a sanitizer fails on stable, and one without says at its start that `select!` is not
+///   seeded.
+/// - cargo does not see that a wrapper changed: after a change of it, `cargo clean`.
+/// - `cargo fuzz` is started at the root.
+/// - `-s none` is several times faster and enough for safe code.
+pub mod fuzzing {}

@@ -10,6 +10,7 @@
 use crate::check::Checker;
 use crate::failure::{Class, Failure};
 use crate::history::{Event, History};
+use crate::internal_assert;
 use crate::node::{App, Node, NodeSpec, Process, Seat};
 use crate::panics::Scope;
 use crate::seed::Seed;
@@ -250,6 +251,7 @@ impl Sim {
         }
         self.world.advance(now);
         let event = self.choose();
+        internal_assert!(event.due <= now, "an event of {} came at {now}", event.due);
         self.apply(event);
         Ok(())
     }
@@ -278,8 +280,8 @@ impl Sim {
                 self.world.with(|network| network.mark_runnable(host));
             }
             EventClass::Operation => self.begin_operation(),
-            EventClass::Lifecycle | EventClass::Fault => {
-                unreachable!("nothing schedules these events")
+            class @ (EventClass::Lifecycle | EventClass::Fault) => {
+                internal_assert!(false, "nothing schedules events of class {class:?}");
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::panics::Scope;
 use crate::seed::Seed;
 use crate::sim::Sim;
 use crate::source::{Choice, Lane};
-use crate::swarm;
+use crate::swarm::{self, Dimension};
 use crate::workload::{Next, OperationId};
 use hostsim::agenda::{Class as EventClass, Key, Scheduled};
 use hostsim::clock::Instant;
@@ -56,11 +56,10 @@ impl Sim {
     /// Makes the hosts of a node, as many as the swarm says.
     pub(crate) fn seat(&mut self, spec: &NodeSpec, app: &App) -> Node {
         let (min, max) = (*spec.replicas.start(), *spec.replicas.end());
-        let count = min
-            + match max - min {
-                0 => 0,
-                more => swarm::draw(&mut self.source, &mut self.plan, REPLICAS, more),
-            };
+        let count = match max - min {
+            0 => min,
+            more => self.draw(REPLICAS, more, swarm::count_from(min)),
+        };
         let mut node = Node { hosts: Vec::new(), addresses: Vec::new() };
         for replica in 0..count as usize {
             let name =
@@ -107,8 +106,8 @@ impl Sim {
     /// Runs to the end; the failure, if there was one.
     pub(crate) fn drive(&mut self) -> Option<Failure> {
         for dimension in &self.plan.dimensions {
-            let (dimension, value) = (dimension.name, dimension.value);
-            self.history.borrow_mut().record(0, Event::Plan { dimension, value });
+            let Dimension { name: dimension, value, ref meaning } = *dimension;
+            self.history.borrow_mut().record(0, Event::Plan { dimension, value, meaning });
         }
         self.start_all();
         self.plan_operation();

@@ -171,11 +171,14 @@ impl Sim {
         F: Future<Output = Outcome> + 'static,
     {
         assert!(self.workload.is_none(), "a run has one workload");
-        let extra = spec.clients.end() - spec.clients.start();
-        let clients = spec.clients.start() + self.draw(CLIENTS, extra);
-        let operations_max = self.draw(OPERATIONS, spec.operations_max);
-        let in_flight_max = 1 + self.draw(IN_FLIGHT, spec.in_flight_max - 1);
-        let pause_max = pause_of(spec, self.draw(PAUSE, PAUSE_LEVEL_MAX));
+        let (min, max) = (*spec.clients.start(), *spec.clients.end());
+        let clients = self.draw(CLIENTS, max - min, swarm::count_from(min));
+        let operations_max = self.draw(OPERATIONS, spec.operations_max, swarm::number);
+        let in_flight_max = self.draw(IN_FLIGHT, spec.in_flight_max - 1, swarm::count_from(1));
+        let pause_max = self.draw(PAUSE, PAUSE_LEVEL_MAX, |level| {
+            let pause = pause_of(spec, level);
+            (pause, format!("{pause:?}"))
+        });
         let idle: App = Rc::new(|_| -> LocalFuture { Box::pin(async {}) });
         let (mut hosts, mut states) = (Vec::new(), Vec::new());
         for index in 0..clients as usize {
@@ -188,8 +191,13 @@ impl Sim {
         self.workload = Some(Box::new(Typed { states, run, ended, operation: PhantomData::<T> }));
     }
 
-    fn draw(&mut self, choice: Choice, max: u64) -> u64 {
-        swarm::draw(&mut self.source, &mut self.plan, choice, max)
+    pub(crate) fn draw<T>(
+        &mut self,
+        choice: Choice,
+        max: u64,
+        meaning: impl FnOnce(u64) -> (T, String),
+    ) -> T {
+        swarm::draw(&mut self.source, &mut self.plan, choice, max, meaning)
     }
 
     /// Draws a dimension of the test's own, in `0..=max`; zero must be the calm value.
@@ -199,7 +207,7 @@ impl Sim {
     #[track_caller]
     pub fn dimension(&mut self, name: &'static str, max: u64) -> u64 {
         assert!(max <= 255, "a dimension has at most 256 values, not {}", max + 1);
-        self.draw(Choice::one(name), max)
+        self.draw(Choice::one(name), max, swarm::number)
     }
 
     /// Overrides the latency of every link between hosts that are added from now on, in place of

@@ -13,8 +13,10 @@ use std::time::Duration;
 pub struct Dimension {
     /// Its name.
     pub name: &'static str,
-    /// What was drawn.
+    /// What was drawn; zero is calm.
     pub value: u64,
+    /// What that means, for a person.
+    pub meaning: String,
 }
 
 /// What came out of the swarm, in the order of the draws.
@@ -67,22 +69,48 @@ const SEND_BUFFER: Choice = Choice::one("send buffer");
 const RECEIVE_BUFFER: Choice = Choice::one("receive buffer");
 const LINK: Choice = Choice::one("link");
 
-/// Draws one dimension and puts it into the plan.
-pub(crate) fn draw(source: &mut Source, plan: &mut Plan, choice: Choice, max: u64) -> u64 {
+/// Draws one dimension and puts it into the plan, with what it means.
+pub(crate) fn draw<T>(
+    source: &mut Source,
+    plan: &mut Plan,
+    choice: Choice,
+    max: u64,
+    meaning: impl FnOnce(u64) -> (T, String),
+) -> T {
     source.open(SpanKind::Swarm, choice.label);
     let value = source.draw(Lane::Swarm, choice, max);
     source.close();
-    plan.dimensions.push(Dimension { name: choice.label, value });
-    value
+    let (result, meaning) = meaning(value);
+    plan.dimensions.push(Dimension { name: choice.label, value, meaning });
+    result
+}
+
+/// The meaning of a dimension that is a number.
+pub(crate) fn number(value: u64) -> (u64, String) {
+    (value, value.to_string())
+}
+
+/// The meaning of a number of something of which there are at least `min`.
+pub(crate) fn count_from(min: u64) -> impl FnOnce(u64) -> (u64, String) {
+    move |extra| number(min + extra)
+}
+
+fn latency(level: u64) -> (Duration, String) {
+    let latency = LATENCIES[level as usize];
+    (latency, format!("{latency:?}"))
+}
+
+fn buffer(level: u64) -> (usize, String) {
+    let bytes = BUFFERS[level as usize];
+    (bytes, if bytes == 0 { "default".to_owned() } else { format!("{bytes}B") })
 }
 
 /// Draws the dimensions that every run has.
 pub(crate) fn shape(source: &mut Source, plan: &mut Plan) -> Shape {
-    let mut pick = |choice, max| draw(source, plan, choice, max);
-    let entropy = pick(ENTROPY, 0xffff);
-    let latency = LATENCIES[pick(LATENCY, LATENCIES.len() as u64 - 1) as usize];
-    let send_buffer = BUFFERS[pick(SEND_BUFFER, BUFFERS.len() as u64 - 1) as usize];
-    let receive_buffer = BUFFERS[pick(RECEIVE_BUFFER, BUFFERS.len() as u64 - 1) as usize];
+    let entropy = draw(source, plan, ENTROPY, 0xffff, number);
+    let latency = draw(source, plan, LATENCY, LATENCIES.len() as u64 - 1, latency);
+    let send_buffer = draw(source, plan, SEND_BUFFER, BUFFERS.len() as u64 - 1, buffer);
+    let receive_buffer = draw(source, plan, RECEIVE_BUFFER, BUFFERS.len() as u64 - 1, buffer);
     Shape { entropy, latency, fixed_latency: None, send_buffer, receive_buffer }
 }
 

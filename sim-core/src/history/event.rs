@@ -32,6 +32,8 @@ pub enum Event<'a> {
         dimension: &'a str,
         /// What was drawn.
         value: u64,
+        /// What that means.
+        meaning: &'a str,
     },
     /// A host was made.
     Host {

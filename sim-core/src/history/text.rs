@@ -40,7 +40,9 @@ impl<'a> Trace<'a> {
 
     fn write_event(&self, event: &Event<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match event {
-            Event::Plan { dimension, value } => write!(f, "{:<12} {dimension}={value}", "plan"),
+            Event::Plan { dimension, meaning, .. } => {
+                write!(f, "{:<12} {dimension}={meaning}", "plan")
+            }
             Event::Host { host, name } => write!(f, "{name:<12} host number={host}"),
             Event::Start { host } => write!(f, "{:<12} start", self.name(*host)),
             Event::Deliver { .. } => self.write_delivery(event, f),

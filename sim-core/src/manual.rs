@@ -64,7 +64,8 @@ pub mod segments {}
 /// cargo-fuzz sets `RUSTFLAGS` itself, which replaces every `rustflags` of a configuration file, and
 /// asks for `-Zsanitizer`, which a stable compiler refuses. The wrapper `.cargo/rustc-wrap` sees
 /// `--cfg fuzzing` and then adds `--cfg tokio_unstable`, and allows `-Z` where a sanitizer is asked
-/// for. Ordinary builds pass through it unchanged.
+/// for. It also takes the tracing of comparisons out of the simulator and the crates below it; their
+/// coverage stays. Ordinary builds pass through it unchanged.
 ///
 /// - `RUSTC_WRAPPER` in the environment (sccache, or empty) replaces the wrapper: then a fuzz build
 ///   with a sanitizer fails on stable, and one without says at its start that `select!` is not

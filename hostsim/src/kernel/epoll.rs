@@ -18,16 +18,28 @@ pub struct Interest {
 }
 
 impl Interest {
-    /// The bits that are reported: errors and hang-ups always are.
+    /// The bits that are reported.
     pub fn wanted(&self) -> Readiness {
-        if self.events & !FLAGS == 0 {
-            return Readiness::NONE;
-        }
-        Readiness(self.events & !FLAGS).with(Readiness::ERR).with(Readiness::HUP)
+        Readiness(self.events & !FLAGS)
+    }
+
+    /// As a watch keeps it: errors and hang-ups are always reported, but for one shot that is over.
+    fn armed(self) -> Interest {
+        Interest { events: self.events | (libc::EPOLLERR | libc::EPOLLHUP) as u32, ..self }
+    }
+
+    fn is_exclusive(&self) -> bool {
+        self.events & libc::EPOLLEXCLUSIVE as u32 != 0
     }
 }
 
-const FLAGS: u32 = (libc::EPOLLET | libc::EPOLLONESHOT | libc::EPOLLWAKEUP) as u32 | 1 << 28;
+const FLAGS: u32 =
+    (libc::EPOLLET | libc::EPOLLONESHOT | libc::EPOLLWAKEUP | libc::EPOLLEXCLUSIVE) as u32;
+
+/// What may be asked of an exclusive watch.
+const EXCLUSIVE: u32 =
+    Readiness::IN.with(Readiness::OUT).with(Readiness::ERR).with(Readiness::HUP).0
+        | (libc::EPOLLET | libc::EPOLLWAKEUP | libc::EPOLLEXCLUSIVE) as u32;
 
 /// One event that is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,12 +61,13 @@ pub struct Watch {
     is_queued: bool,
 }
 
-/// The watched files, by the descriptors they were added by.
+/// The watched files. A watch has the name of its file and of the descriptor it was added by: once
+/// that is closed and another has it, the number means another file.
 #[derive(Debug, Default)]
 pub struct Epoll {
     watches: Vec<Option<Watch>>,
     free: Vec<u32>,
-    slots: BTreeMap<i32, u32>,
+    slots: BTreeMap<(i32, FileId), u32>,
     ready: VecDeque<u32>,
 }
 
@@ -62,9 +75,13 @@ impl Epoll {
     /// Adds a watch; gives its slot.
     ///
     /// # Errors
-    /// `EEXIST`.
+    /// `EEXIST`, `EINVAL` for what an exclusive watch cannot do.
     pub fn add(&mut self, raw: i32, file: FileId, interest: Interest) -> Sys<u32> {
-        if self.slots.contains_key(&raw) {
+        let interest = interest.armed();
+        if interest.is_exclusive() && interest.events & !EXCLUSIVE != 0 {
+            return Err(Errno::EINVAL);
+        }
+        if self.slots.contains_key(&(raw, file)) {
             return Err(Errno::EEXIST);
         }
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -72,17 +89,24 @@ impl Epoll {
             (self.watches.len() - 1) as u32
         });
         self.watches[slot as usize] = Some(Watch { raw, file, interest, is_queued: false });
-        self.slots.insert(raw, slot);
+        self.slots.insert((raw, file), slot);
         Ok(slot)
     }
 
     /// Changes what a watch waits for; gives its slot.
     ///
     /// # Errors
-    /// `ENOENT`.
-    pub fn modify(&mut self, raw: i32, interest: Interest) -> Sys<u32> {
-        let slot = *self.slots.get(&raw).ok_or(Errno::ENOENT)?;
-        self.watch_mut(slot).interest = interest;
+    /// `ENOENT`, `EINVAL` where it is to be exclusive or is.
+    pub fn modify(&mut self, raw: i32, file: FileId, interest: Interest) -> Sys<u32> {
+        if interest.is_exclusive() {
+            return Err(Errno::EINVAL);
+        }
+        let slot = *self.slots.get(&(raw, file)).ok_or(Errno::ENOENT)?;
+        let watch = self.watch_mut(slot);
+        if watch.interest.is_exclusive() {
+            return Err(Errno::EINVAL);
+        }
+        watch.interest = interest.armed();
         Ok(slot)
     }
 
@@ -90,15 +114,15 @@ impl Epoll {
     ///
     /// # Errors
     /// `ENOENT`.
-    pub fn delete(&mut self, raw: i32) -> Sys<(u32, Watch)> {
-        let slot = *self.slots.get(&raw).ok_or(Errno::ENOENT)?;
+    pub fn delete(&mut self, raw: i32, file: FileId) -> Sys<(u32, Watch)> {
+        let slot = *self.slots.get(&(raw, file)).ok_or(Errno::ENOENT)?;
         Ok((slot, self.remove(slot)))
     }
 
     /// Takes a watch out by its slot.
     pub fn remove(&mut self, slot: u32) -> Watch {
         let watch = self.watches[slot as usize].take().expect("the watch is there");
-        self.slots.remove(&watch.raw);
+        self.slots.remove(&(watch.raw, watch.file));
         self.free.push(slot);
         if watch.is_queued {
             self.ready.retain(|queued| *queued != slot);

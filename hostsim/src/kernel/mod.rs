@@ -10,7 +10,8 @@ mod epoll;
 mod socket;
 
 pub use epoll::{Epoll, Interest, Ready, Watch};
-pub use socket::{Listener, Options, Role, Socket};
+pub(crate) use socket::HOPS;
+pub use socket::{Linger, Listener, Options, Role, Socket};
 
 use crate::errno::{Errno, Sys};
 use crate::tcp::Readiness;
@@ -62,7 +63,33 @@ pub enum Object {
     /// A set of watched files.
     Epoll(Epoll),
     /// A counter (`eventfd(2)`).
-    Counter(u64),
+    Counter(Counter),
+}
+
+/// A counter that programs add to and take from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counter {
+    /// What it holds, below `u64::MAX`.
+    pub value: u64,
+    /// `EFD_SEMAPHORE`: a read takes one, not all.
+    pub is_semaphore: bool,
+}
+
+impl Counter {
+    /// What a read takes now.
+    pub fn take(&mut self) -> u64 {
+        let taken = if self.is_semaphore { self.value.min(1) } else { self.value };
+        self.value -= taken;
+        taken
+    }
+}
+
+/// What a descriptor of a host names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Name {
+    file: FileId,
+    /// `FD_CLOEXEC`
+    closes_on_exec: bool,
 }
 
 /// An open file.
@@ -82,7 +109,7 @@ pub struct File {
 pub struct Kernel {
     files: Vec<Option<File>>,
     free_files: Vec<FileId>,
-    descriptors: Vec<Option<FileId>>,
+    descriptors: Vec<Option<Name>>,
     lowest_free: usize,
 }
 
@@ -116,21 +143,25 @@ impl Kernel {
 
     fn set(&mut self, number: u16, id: FileId) {
         let at = usize::from(number);
-        if at == self.descriptors.len() {
-            self.descriptors.push(None);
+        if at >= self.descriptors.len() {
+            self.descriptors.resize(at + 1, None);
         }
-        self.descriptors[at] = Some(id);
-        let taken = self.descriptors[at..].iter().take_while(|slot| slot.is_some()).count();
-        self.lowest_free = at + taken;
+        self.descriptors[at] = Some(Name { file: id, closes_on_exec: false });
+        if at == self.lowest_free {
+            let taken = self.descriptors[at..].iter().take_while(|name| name.is_some()).count();
+            self.lowest_free = at + taken;
+        }
     }
 
-    /// Another descriptor of the same file.
+    /// Another descriptor of the same file, the lowest free one that is not below `from`.
     ///
     /// # Errors
     /// `EBADF`, `EMFILE`.
-    pub fn duplicate(&mut self, number: u16) -> Sys<u16> {
+    pub fn duplicate(&mut self, number: u16, from: u16) -> Sys<u16> {
         let id = self.file_id(number)?;
-        let copy = self.free_number()?;
+        let is_free = |number: &usize| self.descriptors.get(*number).is_none_or(Option::is_none);
+        let first = self.lowest_free.max(usize::from(from));
+        let copy = (first..DESCRIPTOR_COUNT as usize).find(is_free).ok_or(Errno::EMFILE)? as u16;
         self.set(copy, id);
         self.file_mut(id).references += 1;
         Ok(copy)
@@ -176,7 +207,29 @@ impl Kernel {
     /// # Errors
     /// `EBADF`.
     pub fn file_id(&self, number: u16) -> Sys<FileId> {
+        self.name(number).map(|name| name.file)
+    }
+
+    fn name(&self, number: u16) -> Sys<Name> {
         self.descriptors.get(usize::from(number)).copied().flatten().ok_or(Errno::EBADF)
+    }
+
+    /// Whether a descriptor is closed by `execve(2)`.
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn closes_on_exec(&self, number: u16) -> Sys<bool> {
+        self.name(number).map(|name| name.closes_on_exec)
+    }
+
+    /// Sets whether a descriptor is closed by `execve(2)`.
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn set_closes_on_exec(&mut self, number: u16, closes_on_exec: bool) -> Sys<()> {
+        let name = self.descriptors.get_mut(usize::from(number)).and_then(Option::as_mut);
+        name.ok_or(Errno::EBADF)?.closes_on_exec = closes_on_exec;
+        Ok(())
     }
 
     /// An open file.
@@ -249,7 +302,7 @@ mod tests {
     use super::*;
 
     fn counter(kernel: &mut Kernel) -> u16 {
-        kernel.open(Object::Counter(0), true).expect("there is room").0
+        kernel.open(Object::Counter(Counter::default()), true).expect("there is room").0
     }
 
     #[test]
@@ -264,10 +317,22 @@ mod tests {
     }
 
     #[test]
+    fn a_copy_leaves_the_numbers_below_it_free() {
+        let mut kernel = Kernel::default();
+        let first = counter(&mut kernel);
+        let copies = [7, 7, 0].map(|from| kernel.duplicate(first, from).unwrap());
+        assert_eq!(copies, [7, 8, 1]);
+        let numbers: Vec<u16> = (0..6).map(|_| counter(&mut kernel)).collect();
+        assert_eq!(numbers, [2, 3, 4, 5, 6, 9]);
+        assert_eq!(kernel.duplicate(first, u16::MAX), Ok(u16::MAX));
+        assert_eq!(kernel.duplicate(first, u16::MAX), Err(Errno::EMFILE));
+    }
+
+    #[test]
     fn a_file_ends_with_its_last_descriptor() {
         let mut kernel = Kernel::default();
         let first = counter(&mut kernel);
-        let second = kernel.duplicate(first).unwrap();
+        let second = kernel.duplicate(first, 0).unwrap();
         assert!(kernel.close(first).unwrap().is_none());
         assert!(kernel.close(second).unwrap().is_some());
         assert_eq!(kernel.close(second).unwrap_err(), Errno::EBADF);
@@ -279,7 +344,10 @@ mod tests {
         for _ in 0..DESCRIPTOR_COUNT {
             counter(&mut kernel);
         }
-        assert_eq!(kernel.open(Object::Counter(0), true).unwrap_err(), Errno::EMFILE);
+        assert_eq!(
+            kernel.open(Object::Counter(Counter::default()), true).unwrap_err(),
+            Errno::EMFILE
+        );
     }
 
     #[test]

@@ -5,6 +5,22 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+/// `SO_LINGER`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Linger {
+    /// Whether it is on.
+    pub is_on: bool,
+    /// For how long, in whole seconds; kept when it is turned off.
+    pub time: Duration,
+}
+
+impl Linger {
+    /// Whether a close resets the connection (row B15).
+    pub fn is_reset(self) -> bool {
+        self.is_on && self.time.is_zero()
+    }
+}
+
 /// What `setsockopt(2)` set, with the defaults of Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -16,8 +32,8 @@ pub struct Options {
     pub keeps_alive: bool,
     /// `SO_BROADCAST`
     pub is_broadcast: bool,
-    /// `SO_LINGER`, where on.
-    pub linger: Option<Duration>,
+    /// `SO_LINGER`
+    pub linger: Linger,
     /// `SO_RCVTIMEO`, in whole microseconds; zero waits for ever.
     pub receive_timeout: Duration,
     /// `SO_SNDTIMEO`, in whole microseconds; zero waits for ever.
@@ -38,15 +54,22 @@ pub struct Options {
     pub syn_count: i32,
     /// `IPV6_V6ONLY`
     pub is_v6_only: bool,
-    /// `IP_TOS` or `IPV6_TCLASS`
+    /// `IP_TOS`
     pub traffic_class: i32,
-    /// `IP_TTL` or `IPV6_UNICAST_HOPS`
+    /// `IPV6_TCLASS`
+    pub traffic_class_v6: i32,
+    /// `IP_TTL`
     pub hops: i32,
+    /// `IPV6_UNICAST_HOPS`
+    pub hops_v6: i32,
     /// The bytes kept for sending; `SO_SNDBUF` reports twice what was asked, which is this.
     pub send_limit: usize,
     /// The bytes kept for reading; `SO_RCVBUF` likewise.
     pub receive_limit: usize,
 }
+
+/// How many hops a segment takes at most where nothing else is asked for.
+pub(crate) const HOPS: i32 = 64;
 
 impl Options {
     /// The options of a new socket on a host with these buffers, in bytes.
@@ -56,7 +79,7 @@ impl Options {
             reuses_port: false,
             keeps_alive: false,
             is_broadcast: false,
-            linger: None,
+            linger: Linger { is_on: false, time: Duration::ZERO },
             receive_timeout: Duration::ZERO,
             send_timeout: Duration::ZERO,
             is_undelayed: false,
@@ -68,7 +91,9 @@ impl Options {
             syn_count: 6,
             is_v6_only: false,
             traffic_class: 0,
-            hops: 64,
+            traffic_class_v6: 0,
+            hops: HOPS,
+            hops_v6: HOPS,
             send_limit,
             receive_limit,
         }

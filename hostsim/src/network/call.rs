@@ -11,7 +11,6 @@ use crate::kernel::{Descriptor, File, HostId, Listener, Object, Options, Role, S
 use crate::tcp::{Connection, Direction, State};
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::time::Duration;
 
 /// The most connections a backlog holds (`net.core.somaxconn`).
 const BACKLOG_MAX: usize = 4096;
@@ -48,18 +47,19 @@ impl Network {
     /// A18, A20).
     pub fn bind(&mut self, at: Descriptor, address: SocketAddr) -> Sys<()> {
         let socket = self.socket_of(at)?;
-        if socket.local.is_some() || !matches!(socket.role, Role::Fresh) {
-            return Err(Errno::EINVAL);
-        }
         if address.is_ipv6() != (socket.domain == Domain::V6) {
             return Err(Errno::EAFNOSUPPORT);
         }
+        let is_bound = socket.local.is_some() || !matches!(socket.role, Role::Fresh);
         let options = socket.options;
         let address = canonical(address);
         let ip = address.ip();
         let host = self.host_mut(at.host);
         if !ip.is_unspecified() && !host.owns(ip) {
             return Err(Errno::EADDRNOTAVAIL);
+        }
+        if is_bound {
+            return Err(Errno::EINVAL);
         }
         let (port, claim) = host.ports.bind(address.port(), claim_of(ip, &options))?;
         let socket = self.socket_of(at)?;
@@ -130,25 +130,35 @@ impl Network {
     /// Dials, as `connect(2)`.
     ///
     /// # Errors
-    /// `EINPROGRESS` for a dial that now goes on, `EALREADY` for one that does, `EISCONN`,
-    /// `ENETUNREACH` (row A30), `EADDRNOTAVAIL`, the error of a dial that failed.
+    /// `EINPROGRESS` for a dial that now goes on, `EAFNOSUPPORT`, `ENETUNREACH` (row A30),
+    /// `EADDRNOTAVAIL`, those of [`Network::connect_again`].
     pub fn connect(&mut self, at: Descriptor, address: SocketAddr) -> Sys<()> {
-        let socket = self.socket_of(at)?;
-        match &mut socket.role {
-            Role::Listener(_) => return Err(Errno::EISCONN),
-            Role::Connection { wire, side, is_connecting } => {
-                let (wire, side) = (WireId(*wire), *side);
-                let was_connecting = std::mem::take(is_connecting);
-                return self.on_second_connect(at, wire, side, was_connecting);
-            }
-            Role::Fresh => {}
+        if let Some(result) = self.connect_again(at)? {
+            return result;
         }
-        if address.is_ipv6() && socket.domain == Domain::V4 {
+        if address.is_ipv6() != (self.domain(at)? == Domain::V6) {
             return Err(Errno::EAFNOSUPPORT);
         }
         let remote = self.route(at.host, canonical(address))?;
         self.dial(at, remote.0, remote.1)?;
         Err(Errno::EINPROGRESS)
+    }
+
+    /// What `connect(2)` says without a look at the address; nothing where the socket is to dial.
+    ///
+    /// # Errors
+    /// `EBADF`, `ENOTSOCK`. What it says: `EALREADY` while a dial goes on, `EISCONN`, the error of a
+    /// dial that failed.
+    pub fn connect_again(&mut self, at: Descriptor) -> Sys<Option<Sys<()>>> {
+        Ok(match &mut self.socket_of(at)?.role {
+            Role::Fresh => None,
+            Role::Listener(_) => Some(Err(Errno::EISCONN)),
+            Role::Connection { wire, side, is_connecting } => {
+                let (wire, side) = (WireId(*wire), *side);
+                let was_connecting = std::mem::take(is_connecting);
+                Some(self.on_second_connect(at, wire, side, was_connecting))
+            }
+        })
     }
 
     fn on_second_connect(
@@ -258,9 +268,25 @@ impl Network {
     /// # Errors
     /// Those of [`Connection::write`]; `EPIPE` for a socket that never was connected.
     pub fn send(&mut self, at: Descriptor, bytes: &[u8]) -> Sys<usize> {
+        self.send_parts(at, std::iter::once(bytes))
+    }
+
+    /// Writes bytes in parts to a connection, as `writev(2)`: nothing comes between two parts.
+    ///
+    /// # Errors
+    /// As [`Network::send`].
+    pub fn send_parts<'a>(
+        &mut self,
+        at: Descriptor,
+        parts: impl Iterator<Item = &'a [u8]>,
+    ) -> Sys<usize> {
         let (wire, side) = self.wire_of(at)?.ok_or(Errno::EPIPE)?;
         self.catch_up(wire, side ^ 1);
-        let result = self.end(wire, side).write(bytes);
+        let end = self.end(wire, side);
+        let mut parts = parts.filter(|part| !part.is_empty());
+        let first = end.write(parts.next().unwrap_or_default());
+        let rest = || parts.map_while(|part| end.write(part).ok()).sum::<usize>();
+        let result = first.map(|count| count + rest());
         self.flush(wire, side);
         result
     }
@@ -320,12 +346,11 @@ impl Network {
             Role::Connection { wire, side, .. } => {
                 let id = WireId(wire);
                 self.catch_up(id, side ^ 1);
-                let linger_zero = socket.options.linger == Some(Duration::ZERO);
                 let end = &mut self.wire(id).sides[usize::from(side)];
                 end.file = None;
                 // The port stays taken for as long as the connection does (row A20).
                 end.claim = end.claim.or(socket.claim);
-                self.end(id, side).close(linger_zero);
+                self.end(id, side).close(socket.options.linger.is_reset());
                 self.cancel_dial(id);
                 return self.flush(id, side);
             }

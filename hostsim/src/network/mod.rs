@@ -35,6 +35,7 @@
 mod call;
 mod deliver;
 mod describe;
+mod descriptor;
 mod host;
 mod name;
 mod option;
@@ -42,6 +43,7 @@ mod poll;
 mod wire;
 
 pub use deliver::{Delivery, Observer};
+pub use descriptor::Kind;
 pub(crate) use host::fixed_entropy;
 pub use host::{Entropy, Host, RECEIVE_LIMIT, SEND_LIMIT};
 pub use option::{OptionName, OptionValue};

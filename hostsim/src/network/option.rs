@@ -6,7 +6,8 @@
 use super::Network;
 use crate::address::Domain;
 use crate::errno::{Errno, Sys};
-use crate::kernel::{Descriptor, Options, Role};
+use crate::kernel::{Descriptor, HOPS, Linger, Options, Role};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// An option, by level and name as `setsockopt(2)` takes them.
@@ -23,8 +24,8 @@ pub struct OptionName {
 pub enum OptionValue {
     /// An `int`.
     Int(i32),
-    /// A `struct linger`: off, or on for so long.
-    Linger(Option<Duration>),
+    /// A `struct linger`.
+    Linger(Linger),
     /// A `struct timeval`.
     Time(Duration),
 }
@@ -34,7 +35,10 @@ const SEND_LIMIT_MIN: usize = 4_608;
 const RECEIVE_LIMIT_MIN: usize = 2_304;
 
 /// The largest that a program may ask for (`net.core.wmem_max`, `rmem_max`), in bytes.
-const ASKED_MAX: i32 = 212_992;
+const ASKED_MAX: u32 = 212_992;
+
+/// The bits of a traffic class that a program of TCP sets: the last two are the kernel's.
+const TRAFFIC_CLASS: i32 = 0xfc;
 
 impl Network {
     /// Sets an option, as `setsockopt(2)`.
@@ -43,10 +47,18 @@ impl Network {
     /// `ENOPROTOOPT` for one that is not known, `EINVAL` for a value out of its range.
     pub fn set_option(&mut self, at: Descriptor, name: OptionName, value: OptionValue) -> Sys<()> {
         let socket = self.socket_of(at)?;
+        let is_v6_only = (name.level, name.name) == (libc::IPPROTO_IPV6, libc::IPV6_V6ONLY);
+        if name.level == libc::IPPROTO_IPV6 && socket.domain == Domain::V4 {
+            return Err(Errno::ENOPROTOOPT);
+        }
+        if is_v6_only && socket.local.is_some() {
+            return Err(Errno::EINVAL);
+        }
         let options = &mut socket.options;
         match value {
             OptionValue::Int(value) => set_int(options, name, value)?,
-            OptionValue::Linger(linger) => options.linger = linger,
+            OptionValue::Linger(linger) if linger.is_on => options.linger = linger,
+            OptionValue::Linger(_) => options.linger.is_on = false,
             OptionValue::Time(time) if name.name == libc::SO_RCVTIMEO => {
                 options.receive_timeout = time;
             }
@@ -63,11 +75,16 @@ impl Network {
     /// Reads an option, as `getsockopt(2)`.
     ///
     /// # Errors
-    /// `ENOPROTOOPT` for one that is not known.
+    /// `ENOPROTOOPT` for one that is not known; IPv4 says `EOPNOTSUPP` for a level that is not.
     pub fn option(&mut self, at: Descriptor, name: OptionName) -> Sys<OptionValue> {
         let socket = self.socket_of(at)?;
         let (options, domain) = (socket.options, socket.domain);
         let listens = matches!(socket.role, Role::Listener(_));
+        if domain == Domain::V4
+            && ![libc::SOL_SOCKET, libc::IPPROTO_TCP, libc::IPPROTO_IP].contains(&name.level)
+        {
+            return Err(Errno::EOPNOTSUPP);
+        }
         let value = match (name.level, name.name) {
             (libc::SOL_SOCKET, libc::SO_LINGER) => return Ok(OptionValue::Linger(options.linger)),
             (libc::SOL_SOCKET, libc::SO_RCVTIMEO) => {
@@ -102,8 +119,14 @@ fn set_int(options: &mut Options, name: OptionName, value: i32) -> Sys<()> {
         value if (min..=max).contains(&value) => Ok(value),
         _ => Err(Errno::EINVAL),
     };
-    // Linux doubles what is asked, for its own bookkeeping, and reports the double.
-    let doubled = 2 * value.clamp(0, ASKED_MAX) as usize;
+    // Linux doubles what is asked, for its own bookkeeping, and reports the double. It takes what is
+    // negative for something large.
+    let doubled = 2 * value.cast_unsigned().min(ASKED_MAX) as usize;
+    let or_default = |default: i32, range: RangeInclusive<i32>| match value {
+        -1 => Ok(default),
+        value if range.contains(&value) => Ok(value),
+        _ => Err(Errno::EINVAL),
+    };
     match (name.level, name.name) {
         (libc::SOL_SOCKET, libc::SO_REUSEADDR) => options.reuses_address = is_on,
         (libc::SOL_SOCKET, libc::SO_REUSEPORT) => options.reuses_port = is_on,
@@ -123,11 +146,14 @@ fn set_int(options: &mut Options, name: OptionName, value: i32) -> Sys<()> {
         }
         (libc::IPPROTO_TCP, libc::TCP_SYNCNT) => options.syn_count = at_least(1, 127)?,
         (libc::IPPROTO_IPV6, libc::IPV6_V6ONLY) => options.is_v6_only = is_on,
-        (libc::IPPROTO_IP, libc::IP_TOS) | (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
-            options.traffic_class = value & 0xff;
+        (libc::IPPROTO_IP, libc::IP_TOS) => options.traffic_class = value & TRAFFIC_CLASS,
+        (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
+            options.traffic_class_v6 = or_default(0, 0..=255)? & TRAFFIC_CLASS;
         }
-        (libc::IPPROTO_IP, libc::IP_TTL) => options.hops = at_least(1, 255)?,
-        (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS) => options.hops = at_least(0, 255)?,
+        (libc::IPPROTO_IP, libc::IP_TTL) => options.hops = or_default(HOPS, 1..=255)?,
+        (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS) => {
+            options.hops_v6 = or_default(HOPS, 0..=255)?;
+        }
         _ => return Err(Errno::ENOPROTOOPT),
     }
     Ok(())
@@ -147,12 +173,10 @@ fn get_int(options: &Options, name: OptionName) -> Sys<i32> {
         (libc::IPPROTO_TCP, libc::TCP_USER_TIMEOUT) => options.user_timeout,
         (libc::IPPROTO_TCP, libc::TCP_SYNCNT) => options.syn_count,
         (libc::IPPROTO_IPV6, libc::IPV6_V6ONLY) => i32::from(options.is_v6_only),
-        (libc::IPPROTO_IP, libc::IP_TOS) | (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
-            options.traffic_class
-        }
-        (libc::IPPROTO_IP, libc::IP_TTL) | (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS) => {
-            options.hops
-        }
+        (libc::IPPROTO_IP, libc::IP_TOS) => options.traffic_class,
+        (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => options.traffic_class_v6,
+        (libc::IPPROTO_IP, libc::IP_TTL) => options.hops,
+        (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS) => options.hops_v6,
         _ => return Err(Errno::ENOPROTOOPT),
     })
 }

@@ -2,7 +2,9 @@
 
 use super::{Network, WireId};
 use crate::errno::{Errno, Sys};
-use crate::kernel::{Descriptor, Epoll, FileId, HostId, Interest, Object, Ready, Role, Socket};
+use crate::kernel::{
+    Counter, Descriptor, Epoll, FileId, HostId, Interest, Object, Ready, Role, Socket,
+};
 use crate::tcp::Readiness;
 
 /// What `epoll_ctl(2)` does.
@@ -30,8 +32,13 @@ impl Network {
     ///
     /// # Errors
     /// `EMFILE`.
-    pub fn counter(&mut self, host: HostId, initial: u64, nonblocking: bool) -> Sys<Descriptor> {
-        let (number, _) = self.kernel(host).open(Object::Counter(initial), nonblocking)?;
+    pub fn counter(
+        &mut self,
+        host: HostId,
+        counter: Counter,
+        nonblocking: bool,
+    ) -> Sys<Descriptor> {
+        let (number, _) = self.kernel(host).open(Object::Counter(counter), nonblocking)?;
         Ok(Descriptor { host, number })
     }
 
@@ -52,17 +59,18 @@ impl Network {
         };
         let (id, object) = self.object(epoll)?;
         let Object::Epoll(set) = object else { return Err(Errno::EINVAL) };
+        let name = file.map_or(FileId::MAX, |(_, file)| file);
         let slot = match change {
             Change::Add(interest) => {
-                let slot = set.add(raw, file.map_or(FileId::MAX, |(_, file)| file), interest)?;
+                let slot = set.add(raw, name, interest)?;
                 if let Some((host, file)) = file {
                     self.kernel(host).file_mut(file).watchers.push((id, slot));
                 }
                 slot
             }
-            Change::Modify(interest) => set.modify(raw, interest)?,
+            Change::Modify(interest) => set.modify(raw, name, interest)?,
             Change::Delete => {
-                let (slot, _) = set.delete(raw)?;
+                let (slot, _) = set.delete(raw, name)?;
                 if let Some((host, file)) = file {
                     let watchers = &mut self.kernel(host).file_mut(file).watchers;
                     watchers.retain(|watcher| *watcher != (id, slot));
@@ -118,9 +126,9 @@ impl Network {
     /// What a poll of a file reports now.
     fn readiness(&mut self, host: HostId, file: FileId) -> Readiness {
         let (wire, side) = match &self.kernel(host).file_mut(file).object {
-            Object::Counter(count) => {
-                let bits = if *count > 0 { Readiness::IN } else { Readiness::NONE };
-                return if *count < u64::MAX - 1 { bits.with(Readiness::OUT) } else { bits };
+            Object::Counter(Counter { value, .. }) => {
+                let bits = if *value > 0 { Readiness::IN } else { Readiness::NONE };
+                return if *value < u64::MAX - 1 { bits.with(Readiness::OUT) } else { bits };
             }
             Object::Epoll(set) => {
                 return if set.queued() > 0 { Readiness::IN } else { Readiness::NONE };
@@ -148,93 +156,27 @@ impl Network {
     /// # Errors
     /// `EAGAIN` where it would pass its largest value, `EINVAL` for `u64::MAX`.
     pub fn count(&mut self, at: Descriptor, value: u64) -> Sys<()> {
-        let (id, Object::Counter(count)) = self.object(at)? else { return Err(Errno::EINVAL) };
+        let (id, Object::Counter(counter)) = self.object(at)? else { return Err(Errno::EINVAL) };
         if value == u64::MAX {
             return Err(Errno::EINVAL);
         }
-        let sum = count.checked_add(value).filter(|sum| *sum < u64::MAX);
-        *count = sum.ok_or(Errno::EAGAIN)?;
+        let sum = counter.value.checked_add(value).filter(|sum| *sum < u64::MAX);
+        counter.value = sum.ok_or(Errno::EAGAIN)?;
         self.wake(at.host, id, Readiness::IN);
         Ok(())
     }
 
-    /// Takes a counter's value, as `read(2)`.
+    /// Takes a counter's value, or one of it where it is a semaphore, as `read(2)`.
     ///
     /// # Errors
     /// `EAGAIN` where it is zero.
     pub fn take_count(&mut self, at: Descriptor) -> Sys<u64> {
-        let (id, Object::Counter(count)) = self.object(at)? else { return Err(Errno::EINVAL) };
-        let value = std::mem::take(count);
+        let (id, Object::Counter(counter)) = self.object(at)? else { return Err(Errno::EINVAL) };
+        let value = counter.take();
         if value == 0 {
             return Err(Errno::EAGAIN);
         }
         self.wake(at.host, id, Readiness::OUT);
         Ok(value)
-    }
-
-    /// Whether a descriptor is a counter.
-    ///
-    /// # Errors
-    /// `EBADF`.
-    pub fn is_counter(&mut self, at: Descriptor) -> Sys<bool> {
-        Ok(matches!(self.object(at)?.1, Object::Counter(_)))
-    }
-
-    /// Another descriptor of the same file, as `dup(2)`.
-    ///
-    /// # Errors
-    /// `EBADF`, `EMFILE`.
-    pub fn duplicate(&mut self, at: Descriptor) -> Sys<Descriptor> {
-        let number = self.kernel_of(at)?.duplicate(at.number)?;
-        Ok(Descriptor { number, ..at })
-    }
-
-    /// Whether calls on a descriptor never wait (`O_NONBLOCK`).
-    ///
-    /// # Errors
-    /// `EBADF`.
-    pub fn is_nonblocking(&mut self, at: Descriptor) -> Sys<bool> {
-        let (id, _) = self.object(at)?;
-        Ok(self.kernel(at.host).file_mut(id).is_nonblocking)
-    }
-
-    /// Sets whether calls on a descriptor never wait.
-    ///
-    /// # Errors
-    /// `EBADF`.
-    pub fn set_nonblocking(&mut self, at: Descriptor, is_nonblocking: bool) -> Sys<()> {
-        let (id, _) = self.object(at)?;
-        self.kernel(at.host).file_mut(id).is_nonblocking = is_nonblocking;
-        Ok(())
-    }
-
-    /// How many bytes wait to be read, as `FIONREAD`.
-    ///
-    /// # Errors
-    /// `EINVAL` for a listener (`tcp(7)`), `ENOTTY` for what is no socket.
-    pub fn unread(&mut self, at: Descriptor) -> Sys<usize> {
-        match self.object(at)?.1 {
-            Object::Socket(Socket { role: Role::Listener(_), .. }) => Err(Errno::EINVAL),
-            Object::Socket(_) => Ok(match self.wire_of(at)? {
-                Some((wire, side)) => self.end(wire, side).unread(),
-                None => 0,
-            }),
-            _ => Err(Errno::ENOTTY),
-        }
-    }
-
-    /// How many written bytes are not acknowledged, as `SIOCOUTQ`.
-    ///
-    /// # Errors
-    /// As [`Network::unread`].
-    pub fn unacknowledged(&mut self, at: Descriptor) -> Sys<usize> {
-        self.unread(at)?;
-        Ok(match self.wire_of(at)? {
-            Some((wire, side)) => {
-                self.catch_up(wire, side ^ 1);
-                self.end(wire, side).unacknowledged()
-            }
-            None => 0,
-        })
     }
 }

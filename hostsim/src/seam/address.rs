@@ -1,62 +1,125 @@
 //! Socket addresses as C holds them.
 
+use crate::address::Domain;
 use crate::errno::{Errno, Sys};
-use libc::{c_int, sa_family_t, sockaddr, sockaddr_in, sockaddr_in6, socklen_t};
+use libc::{c_int, sa_family_t, sockaddr, sockaddr_in, sockaddr_in6, sockaddr_storage, socklen_t};
 use std::mem::size_of;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
-/// Reads an address of `len` bytes.
+/// The shortest addresses of a domain; that of IPv6 may end before its scope (RFC 2133).
+const V4_LEN_MIN: usize = size_of::<sockaddr_in>();
+const V6_LEN_MIN: usize = size_of::<sockaddr_in6>() - size_of::<u32>();
+
+/// The bytes of an address, as each call that is given one takes them first.
 ///
 /// # Errors
-/// `EFAULT` for null, `EINVAL` for one that is too short, `EAFNOSUPPORT`.
-pub(super) fn read(address: *const sockaddr, len: socklen_t) -> Sys<SocketAddr> {
+/// `EINVAL` for a length that no address has, `EFAULT` for null.
+pub(super) fn take<'a>(address: *const sockaddr, len: socklen_t) -> Sys<&'a [u8]> {
     let len = len as usize;
-    if address.is_null() {
-        return Err(Errno::EFAULT);
+    match (address.is_null(), len) {
+        _ if len > size_of::<sockaddr_storage>() => Err(Errno::EINVAL),
+        (_, 0) => Ok(&[]),
+        (true, _) => Err(Errno::EFAULT),
+        // SAFETY: `len` bytes to read, as the man pages ask, for the time of the call.
+        (false, _) => Ok(unsafe { std::slice::from_raw_parts(address.cast::<u8>(), len) }),
     }
-    if len < size_of::<sa_family_t>() {
-        return Err(Errno::EINVAL);
-    }
-    // SAFETY: at least the family is there, as `len` says.
-    let family = unsafe { address.cast::<sa_family_t>().read_unaligned() };
-    match c_int::from(family) {
-        libc::AF_INET if len < size_of::<sockaddr_in>() => Err(Errno::EINVAL),
-        libc::AF_INET => {
-            // SAFETY: a whole `sockaddr_in` is there, as `len` says.
-            let v4 = unsafe { address.cast::<sockaddr_in>().read_unaligned() };
-            let ip = Ipv4Addr::from(u32::from_be(v4.sin_addr.s_addr));
-            Ok(SocketAddrV4::new(ip, u16::from_be(v4.sin_port)).into())
-        }
-        libc::AF_INET6 if len < size_of::<sockaddr_in6>() => Err(Errno::EINVAL),
-        libc::AF_INET6 => {
-            // SAFETY: a whole `sockaddr_in6` is there, as `len` says.
-            let v6 = unsafe { address.cast::<sockaddr_in6>().read_unaligned() };
-            let ip = Ipv6Addr::from(v6.sin6_addr.s6_addr);
-            let (flow, scope) = (v6.sin6_flowinfo, v6.sin6_scope_id);
-            Ok(SocketAddrV6::new(ip, u16::from_be(v6.sin6_port), flow, scope).into())
-        }
+}
+
+/// The family that an address says it is of, where it is long enough to say so.
+pub(super) fn family(bytes: &[u8]) -> Option<c_int> {
+    bytes.first_chunk().map(|family| c_int::from(sa_family_t::from_ne_bytes(*family)))
+}
+
+/// Reads an address of either domain.
+///
+/// # Errors
+/// `EINVAL` for one that is too short, `EAFNOSUPPORT`.
+pub(super) fn read(bytes: &[u8]) -> Sys<SocketAddr> {
+    match family(bytes).ok_or(Errno::EINVAL)? {
+        libc::AF_INET => read_of(bytes, Domain::V4),
+        libc::AF_INET6 => read_of(bytes, Domain::V6),
         _ => Err(Errno::EAFNOSUPPORT),
     }
 }
 
-/// Writes an address into a place of `*len` bytes, cut to it, and its whole length into `*len`.
-/// A null place asks for nothing.
+/// Reads an address as a socket of a domain does: its length first, then its family.
 ///
 /// # Errors
-/// `EFAULT` where there is a place and no length, `EINVAL` for a negative length.
-pub(super) fn write(value: SocketAddr, into: *mut sockaddr, len: *mut socklen_t) -> Sys<()> {
-    if into.is_null() {
-        return Ok(());
+/// As [`read`].
+pub(super) fn read_of(bytes: &[u8], domain: Domain) -> Sys<SocketAddr> {
+    let (len_min, wanted) = match domain {
+        Domain::V4 => (V4_LEN_MIN, libc::AF_INET),
+        Domain::V6 => (V6_LEN_MIN, libc::AF_INET6),
+    };
+    if bytes.len() < len_min {
+        return Err(Errno::EINVAL);
     }
+    if family(bytes) != Some(wanted) {
+        return Err(Errno::EAFNOSUPPORT);
+    }
+    let port = u16::from_be_bytes(part(bytes, 2));
+    Ok(match domain {
+        Domain::V4 => SocketAddrV4::new(Ipv4Addr::from(part(bytes, 4)), port).into(),
+        Domain::V6 => {
+            let ip = Ipv6Addr::from(part::<16>(bytes, 8));
+            let has_scope = bytes.len() >= size_of::<sockaddr_in6>();
+            let scope = if has_scope { u32::from_ne_bytes(part(bytes, 24)) } else { 0 };
+            SocketAddrV6::new(ip, port, u32::from_ne_bytes(part(bytes, 4)), scope).into()
+        }
+    })
+}
+
+/// Reads the address that a socket is to have. One of no family, with the wildcard, is IPv4's.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn read_to_bind(bytes: &[u8], domain: Domain) -> Sys<SocketAddr> {
+    let is_wildcard = domain == Domain::V4
+        && bytes.len() >= V4_LEN_MIN
+        && family(bytes) == Some(libc::AF_UNSPEC)
+        && part::<4>(bytes, 4) == [0; 4];
+    if is_wildcard {
+        return Ok(SocketAddr::new(domain.unspecified(), u16::from_be_bytes(part(bytes, 2))));
+    }
+    read_of(bytes, domain)
+}
+
+/// The `N` bytes from `at` on.
+fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    *bytes[at..].first_chunk().expect("the caller looked at the length")
+}
+
+/// Writes an address into a place of `*len` bytes, cut to it, and its whole length into `*len`.
+///
+/// # Errors
+/// `EFAULT` where there is no length, or no place for bytes; `EINVAL` for a negative length.
+pub(super) fn write(value: SocketAddr, into: *mut sockaddr, len: *mut socklen_t) -> Sys<()> {
+    let mut bytes = [0; size_of::<sockaddr_in6>()];
+    let whole = encode(value, &mut bytes);
+    put(&bytes[..whole], into, len)
+}
+
+/// Writes that there is no address.
+///
+/// # Errors
+/// As [`write`].
+pub(super) fn write_none(into: *mut sockaddr, len: *mut socklen_t) -> Sys<()> {
+    put(&[], into, len)
+}
+
+fn put(bytes: &[u8], into: *mut sockaddr, len: *mut socklen_t) -> Sys<()> {
     // SAFETY: null, or the length of the place, as the man pages ask.
     let len = unsafe { len.as_mut() }.ok_or(Errno::EFAULT)?;
     let room = usize::try_from(len.cast_signed()).map_err(|_| Errno::EINVAL)?;
-    let mut bytes = [0; size_of::<sockaddr_in6>()];
-    let whole = encode(value, &mut bytes);
-    let count = whole.min(room);
-    // SAFETY: the place has `room` bytes, as the caller says.
-    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), into.cast::<u8>(), count) };
-    *len = whole as socklen_t;
+    let count = bytes.len().min(room);
+    if count > 0 && into.is_null() {
+        return Err(Errno::EFAULT);
+    }
+    if count > 0 {
+        // SAFETY: the place has `room` bytes, as the caller says.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), into.cast::<u8>(), count) };
+    }
+    *len = bytes.len() as socklen_t;
     Ok(())
 }
 

@@ -79,7 +79,10 @@ unsafe extern "C" fn time(into: *mut time_t) -> time_t {
 }
 
 /// The duration that a `timespec` holds.
-fn duration(request: *const timespec) -> Sys<Duration> {
+///
+/// # Errors
+/// `EFAULT` for null, `EINVAL` for a time that is none.
+pub(super) fn duration(request: *const timespec) -> Sys<Duration> {
     // SAFETY: null, or a time, as the man page asks.
     let request = unsafe { request.as_ref() }.ok_or(Errno::EFAULT)?;
     let seconds = u64::try_from(request.tv_sec).map_err(|_| Errno::EINVAL)?;
@@ -103,6 +106,20 @@ unsafe extern "C" fn nanosleep(request: *const timespec, rest: *mut timespec) ->
     })
 }
 
+/// Whether a program may sleep by a clock.
+///
+/// # Errors
+/// `EINVAL` for no clock, and from glibc for the clock of the thread; `EOPNOTSUPP` (`ENOTSUP`).
+fn check_sleep(world: &World, clock: clockid_t) -> Sys<Duration> {
+    match clock {
+        libc::CLOCK_THREAD_CPUTIME_ID => Err(Errno::EINVAL),
+        libc::CLOCK_MONOTONIC_RAW | libc::CLOCK_MONOTONIC_COARSE | libc::CLOCK_REALTIME_COARSE => {
+            Err(Errno::EOPNOTSUPP)
+        }
+        _ => show(world, clock),
+    }
+}
+
 /// `clock_nanosleep(2)`: returns its error and leaves `errno`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_nanosleep(
@@ -116,8 +133,8 @@ unsafe extern "C" fn clock_nanosleep(
         return unsafe { real::clock_nanosleep(clock, flags, request, rest) };
     };
     let sleep = || {
+        let now = check_sleep(world, clock)?;
         let wanted = duration(request)?;
-        let now = show(world, clock)?;
         let is_absolute = flags & libc::TIMER_ABSTIME != 0;
         world.stall(if is_absolute { wanted.saturating_sub(now) } else { wanted });
         Ok(())

@@ -3,6 +3,7 @@
 use super::{answer_int, real};
 use crate::errno::Errno;
 use crate::kernel::Descriptor;
+use crate::network::Kind;
 use libc::{c_int, c_long, c_void};
 
 /// `close(2)`
@@ -22,7 +23,7 @@ unsafe extern "C" fn dup(fd: c_int) -> c_int {
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::dup(fd) };
     };
-    answer_int(|world| Ok(world.with(|network| network.duplicate(at))?.to_raw()))
+    answer_int(|world| Ok(world.with(|network| network.duplicate(at, 0))?.to_raw()))
 }
 
 /// `fcntl(2)`
@@ -33,19 +34,28 @@ unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: c_long) -> c_int
         return unsafe { real::fcntl(fd, command, argument) };
     };
     answer_int(|world| {
-        world.with(|network| match command {
-            libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => Ok(network.duplicate(at)?.to_raw()),
-            libc::F_GETFL => {
-                let is_nonblocking = network.is_nonblocking(at)?;
-                Ok(libc::O_RDWR | if is_nonblocking { libc::O_NONBLOCK } else { 0 })
+        world.with(|network| {
+            let is_nonblocking = network.is_nonblocking(at)?;
+            let argument = argument as c_int;
+            match command {
+                libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => {
+                    let copy = network.duplicate(at, argument)?;
+                    network.set_closes_on_exec(copy, command == libc::F_DUPFD_CLOEXEC)?;
+                    return Ok(copy.to_raw());
+                }
+                libc::F_GETFL if is_nonblocking => return Ok(libc::O_RDWR | libc::O_NONBLOCK),
+                libc::F_GETFL => return Ok(libc::O_RDWR),
+                libc::F_SETFL => network.set_nonblocking(at, argument & libc::O_NONBLOCK != 0)?,
+                libc::F_GETFD => {
+                    let closes_on_exec = network.closes_on_exec(at)?;
+                    return Ok(if closes_on_exec { libc::FD_CLOEXEC } else { 0 });
+                }
+                libc::F_SETFD => {
+                    network.set_closes_on_exec(at, argument & libc::FD_CLOEXEC != 0)?;
+                }
+                _ => return Err(Errno::EINVAL),
             }
-            libc::F_SETFL => {
-                let is_nonblocking = argument as c_int & libc::O_NONBLOCK != 0;
-                network.set_nonblocking(at, is_nonblocking).map(|()| 0)
-            }
-            libc::F_GETFD => network.is_nonblocking(at).map(|_| libc::FD_CLOEXEC),
-            libc::F_SETFD => network.is_nonblocking(at).map(|_| 0),
-            _ => Err(Errno::EINVAL),
+            Ok(0)
         })
     })
 }
@@ -59,25 +69,25 @@ unsafe extern "C" fn ioctl(fd: c_int, request: c_long, argument: *mut c_void) ->
     };
     answer_int(|world| {
         let request = request as u64;
+        let kind = world.with(|network| network.kind(at))?;
         if [libc::FIOCLEX, libc::FIONCLEX].contains(&request) {
-            return world.with(|network| network.is_nonblocking(at)).map(|_| 0);
+            let closes_on_exec = request == libc::FIOCLEX;
+            return world.with(|net| net.set_closes_on_exec(at, closes_on_exec)).map(|()| 0);
         }
-        // SAFETY: null, or an int to read and write, as the requests below ask.
+        let known = [libc::FIONBIO, libc::FIONREAD, libc::TIOCOUTQ];
+        if !known.contains(&request) {
+            return Err(if kind == Kind::Epoll { Errno::EINVAL } else { Errno::ENOTTY });
+        }
+        // SAFETY: null, or an int to read and write, as the known requests ask.
         let argument = unsafe { argument.cast::<c_int>().as_mut() };
         world.with(|network| {
-            match request {
-                libc::FIONBIO => {
-                    let is_nonblocking = *argument.ok_or(Errno::EFAULT)? != 0;
-                    network.set_nonblocking(at, is_nonblocking)?;
-                }
-                libc::FIONREAD => {
-                    *argument.ok_or(Errno::EFAULT)? = network.unread(at)? as c_int;
-                }
-                libc::TIOCOUTQ => {
-                    *argument.ok_or(Errno::EFAULT)? = network.unacknowledged(at)? as c_int;
-                }
-                _ => return Err(Errno::ENOTTY),
+            if request == libc::FIONBIO {
+                let is_nonblocking = *argument.ok_or(Errno::EFAULT)? != 0;
+                return network.set_nonblocking(at, is_nonblocking).map(|()| 0);
             }
+            let is_unread = request == libc::FIONREAD;
+            let count = if is_unread { network.unread(at) } else { network.unacknowledged(at) }?;
+            *argument.ok_or(Errno::EFAULT)? = count as c_int;
             Ok(0)
         })
     })

@@ -1,6 +1,6 @@
 //! Random bytes.
 
-use super::{fail, real, world};
+use super::{COUNT_MAX, fail, real, world};
 use crate::errno::Errno;
 use libc::{c_int, c_uint, c_void, size_t, ssize_t};
 
@@ -29,6 +29,7 @@ pub(super) unsafe extern "C" fn getrandom(
     if into.is_null() {
         return fail(Errno::EFAULT);
     }
+    let len = len.min(COUNT_MAX);
     // SAFETY: `len` bytes to write, as the man page asks.
     world.fill(unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), len) });
     len as ssize_t

@@ -1,11 +1,13 @@
 //! Waiting for many descriptors.
 
-use super::{answer_int, machine_world, real, thread, world};
+use super::clock::duration;
+use super::{answer_int, fail, machine_world, real, thread, world};
 use crate::errno::{Errno, Sys};
-use crate::kernel::{Descriptor, HostId, Interest};
-use crate::network::Change;
+use crate::kernel::{Counter, Descriptor, HostId, Interest};
+use crate::network::{Change, Kind};
 use crate::world::{TURNS_MAX, Trouble, World};
 use libc::{c_int, c_uint, epoll_event, nfds_t, pollfd, sigset_t, timespec};
+use std::mem::size_of;
 use std::time::Duration;
 
 fn host(world: &World) -> Sys<HostId> {
@@ -24,7 +26,9 @@ unsafe extern "C" fn epoll_create1(flags: c_int) -> c_int {
             return Err(Errno::EINVAL);
         }
         let host = host(world)?;
-        Ok(world.with(|network| network.epoll(host))?.to_raw())
+        let epoll = world.with(|network| network.epoll(host))?;
+        world.with(|net| net.set_closes_on_exec(epoll, flags & libc::EPOLL_CLOEXEC != 0))?;
+        Ok(epoll.to_raw())
     })
 }
 
@@ -36,13 +40,16 @@ unsafe extern "C" fn eventfd(initial: c_uint, flags: c_int) -> c_int {
         return unsafe { real::eventfd(initial, flags) };
     }
     answer_int(|world| {
-        if flags & !(libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) != 0 {
+        if flags & !(libc::EFD_CLOEXEC | libc::EFD_NONBLOCK | libc::EFD_SEMAPHORE) != 0 {
             return Err(Errno::EINVAL);
         }
         let host = host(world)?;
         let is_nonblocking = flags & libc::EFD_NONBLOCK != 0;
-        let counter = world.with(|net| net.counter(host, u64::from(initial), is_nonblocking));
-        Ok(counter?.to_raw())
+        let is_semaphore = flags & libc::EFD_SEMAPHORE != 0;
+        let counter = Counter { value: u64::from(initial), is_semaphore };
+        let counter = world.with(|net| net.counter(host, counter, is_nonblocking))?;
+        world.with(|net| net.set_closes_on_exec(counter, flags & libc::EFD_CLOEXEC != 0))?;
+        Ok(counter.to_raw())
     })
 }
 
@@ -59,22 +66,58 @@ unsafe extern "C" fn epoll_ctl(
         return unsafe { real::epoll_ctl(epoll, change, fd, event) };
     };
     answer_int(|world| {
-        let interest = || {
-            if event.is_null() {
-                return Err(Errno::EFAULT);
-            }
-            // SAFETY: an event to read, as the man page asks.
-            let event = unsafe { event.read_unaligned() };
-            Ok(Interest { events: event.events, data: event.u64 })
-        };
-        let change = match change {
-            libc::EPOLL_CTL_ADD => Change::Add(interest()?),
-            libc::EPOLL_CTL_MOD => Change::Modify(interest()?),
-            libc::EPOLL_CTL_DEL => Change::Delete,
-            _ => return Err(Errno::EINVAL),
-        };
+        let change = read_change(change, event)?;
+        world.with(|network| network.kind(at))?;
+        check_watched(world, at, fd)?;
+        let change = change.ok_or(Errno::EINVAL)?;
         world.with(|network| network.control(at, fd, change)).map(|()| 0)
     })
+}
+
+/// What is to be changed; nothing where no change has the number.
+fn read_change(change: c_int, event: *mut epoll_event) -> Sys<Option<Change>> {
+    if change == libc::EPOLL_CTL_DEL {
+        return Ok(Some(Change::Delete));
+    }
+    if event.is_null() {
+        return Err(Errno::EFAULT);
+    }
+    // SAFETY: an event to read, as the man page asks.
+    let event = unsafe { event.read_unaligned() };
+    let interest = Interest { events: event.events, data: event.u64 };
+    Ok(match change {
+        libc::EPOLL_CTL_ADD => Some(Change::Add(interest)),
+        libc::EPOLL_CTL_MOD => Some(Change::Modify(interest)),
+        _ => None,
+    })
+}
+
+/// Whether a descriptor may be watched.
+///
+/// # Errors
+/// `EBADF`, `EPERM` for files that are always ready, `EINVAL` for an epoll file: in another one it
+/// is not simulated.
+fn check_watched(world: &World, epoll: Descriptor, fd: c_int) -> Sys<()> {
+    if let Some(at) = Descriptor::from_raw(fd) {
+        if world.with(|network| network.kind(at))? == Kind::Epoll {
+            if at != epoll {
+                let call = "epoll_ctl: an epoll file in another";
+                world.record(Trouble::Unsupported { host: at.host, call });
+            }
+            return Err(Errno::EINVAL);
+        }
+        return Ok(());
+    }
+    // SAFETY: numbers of which none is a pointer: zeros are a `struct stat`.
+    let mut about: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: a place to write.
+    if unsafe { libc::fstat(fd, &mut about) } < 0 {
+        return Err(Errno::EBADF);
+    }
+    match about.st_mode & libc::S_IFMT {
+        libc::S_IFREG | libc::S_IFDIR => Err(Errno::EPERM),
+        _ => Ok(()),
+    }
 }
 
 /// `epoll_wait(2)`
@@ -121,19 +164,26 @@ unsafe extern "C" fn epoll_pwait2(
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::epoll_pwait2(epoll, events, max, timeout, mask) };
     };
-    // SAFETY: null for no end, or a time, as the man page asks.
-    let timeout = unsafe { timeout.as_ref() };
-    let duration = timeout.map(|time| Duration::new(time.tv_sec as u64, time.tv_nsec as u32));
-    wait(at, events, max, duration)
+    // A null timeout is no end.
+    let duration = (!timeout.is_null()).then(|| duration(timeout)).transpose();
+    match duration {
+        Ok(duration) => wait(at, events, max, duration),
+        Err(errno) => fail(errno) as c_int,
+    }
 }
+
+/// The most events that one call takes.
+const MAX: c_int = c_int::MAX / size_of::<epoll_event>() as c_int;
 
 /// Gives what is ready; where nothing is and the caller would wait, the machine's turn ends.
 fn wait(at: Descriptor, into: *mut epoll_event, max: c_int, timeout: Option<Duration>) -> c_int {
     answer_int(|world| {
-        let max = usize::try_from(max).ok().filter(|max| *max > 0).ok_or(Errno::EINVAL)?;
-        if into.is_null() {
-            return Err(Errno::EFAULT);
+        let is_room = (1..=MAX).contains(&max);
+        if !is_room || into.is_null() {
+            world.with(|network| network.kind(at))?;
+            return Err(if is_room { Errno::EFAULT } else { Errno::EINVAL });
         }
+        let max = max as usize;
         let mut ready = world.ready.borrow_mut();
         ready.clear();
         world.with(|network| network.collect(at, max, &mut ready))?;
@@ -182,7 +232,7 @@ fn on_nothing_ready(world: &World, at: Descriptor, timeout: Option<Duration>) ->
     Ok(())
 }
 
-/// `poll(2)`: of simulated descriptors only what is ready at once.
+/// `poll(2)`: where a simulated descriptor is among them, only what is ready at once.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
     if world().is_none() || fds.is_null() {
@@ -199,13 +249,12 @@ unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_
         let mut ready = 0;
         for entry in entries {
             let asked = entry.events | libc::POLLERR | libc::POLLHUP;
-            entry.revents = match Descriptor::from_raw(entry.fd) {
-                Some(at) => match world.with(|network| network.poll(at)) {
-                    Ok(bits) => bits.0 as i16 & asked,
-                    Err(_) => libc::POLLNVAL,
-                },
-                None => 0,
-            };
+            match Descriptor::from_raw(entry.fd).map(|at| world.with(|network| network.poll(at))) {
+                Some(Ok(bits)) => entry.revents = bits.0 as i16 & asked,
+                Some(Err(_)) => entry.revents = libc::POLLNVAL,
+                // SAFETY: one entry, and no wait; the call sets what is ready of it.
+                None => drop(unsafe { real::poll(entry, 1, 0) }),
+            }
             ready += c_int::from(entry.revents != 0);
         }
         if ready == 0 && timeout != 0 {

@@ -29,6 +29,8 @@ mod probe;
 mod real;
 mod socket;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod thread;
 
 pub use probe::{ProbeError, probe};
@@ -50,6 +52,9 @@ use std::rc::Rc;
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
 compile_error!("hostsim runs on Linux with glibc, on x86_64 or aarch64");
+
+/// The most bytes that one call moves (`MAX_RW_COUNT`).
+const COUNT_MAX: usize = 0x7fff_f000;
 
 thread_local! {
     /// The world of this thread. Without a destructor, so that the fall-through path may read it at

@@ -145,7 +145,8 @@ unsafe extern "C" fn getnameinfo(
         };
     };
     told(world, || {
-        let address = address::read(address, len).map_err(|_| libc::EAI_FAMILY)?;
+        let address = address::take(address, len).and_then(address::read);
+        let address = address.map_err(|_| libc::EAI_FAMILY)?;
         let (node_len, service_len) = (node_len as size_t, service_len as size_t);
         if !node.is_null() && node_len > 0 {
             put(&node_name(world, address, flags)?, node, node_len)?;

@@ -2,7 +2,7 @@
 
 use super::{answer_int, real};
 use crate::errno::{Errno, Sys};
-use crate::kernel::Descriptor;
+use crate::kernel::{Descriptor, Linger};
 use crate::network::{OptionName, OptionValue};
 use libc::{c_int, c_void, linger, socklen_t, timeval};
 use std::mem::size_of;
@@ -22,6 +22,7 @@ unsafe extern "C" fn setsockopt(
         return unsafe { real::setsockopt(fd, level, name, value, len) };
     };
     answer_int(|world| {
+        world.with(|network| network.domain(at))?;
         let name = OptionName { level, name };
         let value = read(name, value, len)?;
         world.with(|network| network.set_option(at, name, value)).map(|()| 0)
@@ -30,25 +31,41 @@ unsafe extern "C" fn setsockopt(
 
 /// Reads a value of the shape that the option has.
 fn read(name: OptionName, value: *const c_void, len: socklen_t) -> Sys<OptionValue> {
+    if len.cast_signed() < 0 {
+        return Err(Errno::EINVAL);
+    }
     match shape(name) {
         Shape::Linger => {
             let value: linger = read_as(value, len)?;
             let is_on = value.l_onoff != 0;
-            let time = Duration::from_secs(value.l_linger.max(0).unsigned_abs().into());
-            Ok(OptionValue::Linger(is_on.then_some(time)))
+            // What is negative is taken for something large.
+            let seconds = u64::try_from(value.l_linger).unwrap_or(c_int::MAX as u64);
+            let time = Duration::from_secs(seconds);
+            Ok(OptionValue::Linger(Linger { is_on, time }))
         }
         Shape::Time => {
             let value: timeval = read_as(value, len)?;
-            let micros = u32::try_from(value.tv_usec).map_err(|_| Errno::EINVAL)?;
+            let micros = u32::try_from(value.tv_usec).map_err(|_| Errno::EDOM)?;
+            if micros >= 1_000_000 {
+                return Err(Errno::EDOM);
+            }
             let seconds = u64::try_from(value.tv_sec).unwrap_or(0);
             Ok(OptionValue::Time(Duration::new(seconds, micros * 1000)))
         }
-        Shape::Int => Ok(OptionValue::Int(read_as(value, len)?)),
+        Shape::Byte if (1..4).contains(&len) => {
+            Ok(OptionValue::Int(read_as::<u8>(value, len)?.into()))
+        }
+        Shape::None => Err(Errno::ENOPROTOOPT),
+        Shape::Int | Shape::Byte => Ok(OptionValue::Int(read_as(value, len)?)),
     }
 }
 
 enum Shape {
     Int,
+    /// An `int`, or a byte where there is no room for more.
+    Byte,
+    /// No option is of this level.
+    None,
     Linger,
     Time,
 }
@@ -57,7 +74,9 @@ fn shape(name: OptionName) -> Shape {
     match (name.level, name.name) {
         (libc::SOL_SOCKET, libc::SO_LINGER) => Shape::Linger,
         (libc::SOL_SOCKET, libc::SO_RCVTIMEO | libc::SO_SNDTIMEO) => Shape::Time,
-        _ => Shape::Int,
+        (libc::IPPROTO_IP, _) => Shape::Byte,
+        (libc::SOL_SOCKET | libc::IPPROTO_TCP | libc::IPPROTO_IPV6, _) => Shape::Int,
+        _ => Shape::None,
     }
 }
 
@@ -86,17 +105,24 @@ unsafe extern "C" fn getsockopt(
         return unsafe { real::getsockopt(fd, level, name, value, len) };
     };
     answer_int(|world| {
-        if value.is_null() || len.is_null() {
-            return Err(Errno::EFAULT);
+        world.with(|network| network.domain(at))?;
+        let name = OptionName { level, name };
+        if matches!(shape(name), Shape::None) {
+            return world.with(|network| network.option(at, name)).map(|_| 0);
         }
-        match world.with(|network| network.option(at, OptionName { level, name }))? {
-            OptionValue::Int(int) => write_as(int, value, len),
-            OptionValue::Linger(time) => {
-                let seconds = time.map_or(0, |time| time.as_secs() as c_int);
-                let is_on = c_int::from(time.is_some());
-                write_as(linger { l_onoff: is_on, l_linger: seconds }, value, len)
+        // SAFETY: null, or a length, as the man page asks.
+        let len = unsafe { len.as_mut() }.ok_or(Errno::EFAULT)?;
+        let room = usize::try_from(len.cast_signed()).map_err(|_| Errno::EINVAL)?;
+        match (world.with(|network| network.option(at, name))?, shape(name)) {
+            (OptionValue::Int(int @ 0..=255), Shape::Byte) if (1..4).contains(&room) => {
+                write_as(int as u8, value, len)
             }
-            OptionValue::Time(time) => {
+            (OptionValue::Int(int), _) => write_as(int, value, len),
+            (OptionValue::Linger(Linger { is_on, time }), _) => {
+                let (l_onoff, l_linger) = (c_int::from(is_on), time.as_secs() as c_int);
+                write_as(linger { l_onoff, l_linger }, value, len)
+            }
+            (OptionValue::Time(time), _) => {
                 let (tv_sec, tv_usec) = (time.as_secs() as i64, i64::from(time.subsec_micros()));
                 write_as(timeval { tv_sec, tv_usec }, value, len)
             }
@@ -104,15 +130,18 @@ unsafe extern "C" fn getsockopt(
     })
 }
 
-/// Writes as much of a value as the place takes, and how much that was.
-fn write_as<T: Copy>(value: T, into: *mut c_void, len: *mut socklen_t) -> Sys<c_int> {
-    // SAFETY: not null, and the man page asks for a length to read and write.
-    let len = unsafe { &mut *len };
-    let room = usize::try_from(len.cast_signed()).map_err(|_| Errno::EINVAL)?;
-    let count = size_of::<T>().min(room);
+/// Writes as much of a value as the place of `len` bytes takes, and how much that was.
+fn write_as<T: Copy>(value: T, into: *mut c_void, len: &mut socklen_t) -> Sys<c_int> {
+    let count = size_of::<T>().min(*len as usize);
+    *len = count as socklen_t;
+    if count == 0 {
+        return Ok(0);
+    }
+    if into.is_null() {
+        return Err(Errno::EFAULT);
+    }
     let from = std::ptr::from_ref(&value).cast::<u8>();
     // SAFETY: `count` bytes are in the value and in the place.
     unsafe { std::ptr::copy_nonoverlapping(from, into.cast::<u8>(), count) };
-    *len = count as socklen_t;
     Ok(0)
 }

@@ -3,7 +3,7 @@
 use super::{address, answer_int, machine_world, real, without_waiting};
 use crate::address::Domain;
 use crate::errno::{Errno, Sys};
-use crate::kernel::Descriptor;
+use crate::kernel::{Descriptor, HostId};
 use crate::tcp::Direction;
 use crate::world::{Trouble, World};
 use libc::{c_int, sockaddr, socklen_t};
@@ -17,28 +17,56 @@ unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_in
         return unsafe { real::socket(domain, kind, protocol) };
     }
     answer_int(|world| {
-        let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
         let host = world.host().ok_or(Errno::EIO)?;
+        let flags = kind & !TYPE_MASK;
+        if flags & !FLAGS != 0 {
+            return Err(Errno::EINVAL);
+        }
         let domain = match domain {
             libc::AF_INET => Domain::V4,
             libc::AF_INET6 => Domain::V6,
-            _ => return unsupported(world, "socket: a family other than AF_INET and AF_INET6"),
+            1..FAMILY_COUNT => {
+                let call = "socket: a family other than AF_INET and AF_INET6";
+                return Err(unsupported(world, host, call));
+            }
+            _ => return Err(Errno::EAFNOSUPPORT),
         };
-        if kind & !flags != libc::SOCK_STREAM {
-            return unsupported(world, "socket: a type other than SOCK_STREAM");
-        }
-        if protocol != 0 && protocol != libc::IPPROTO_TCP {
-            return Err(Errno::EPROTONOSUPPORT);
-        }
-        let is_nonblocking = kind & libc::SOCK_NONBLOCK != 0;
-        Ok(world.with(|network| network.socket(host, domain, is_nonblocking))?.to_raw())
+        check_type(world, host, kind & TYPE_MASK, protocol)?;
+        let is_nonblocking = flags & libc::SOCK_NONBLOCK != 0;
+        let socket = world.with(|network| network.socket(host, domain, is_nonblocking))?;
+        world.with(|net| net.set_closes_on_exec(socket, flags & libc::SOCK_CLOEXEC != 0))?;
+        Ok(socket.to_raw())
     })
 }
 
-fn unsupported(world: &World, call: &'static str) -> Sys<c_int> {
-    let host = world.host().ok_or(Errno::EIO)?;
+/// The bits of a socket's type that are no flags (`SOCK_TYPE_MASK`), and what all types are below.
+const TYPE_MASK: c_int = 0xf;
+const TYPE_COUNT: c_int = 11;
+
+/// The flags of a new socket.
+const FLAGS: c_int = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+
+/// What all families (`AF_MAX`) and all protocols of IP (`IPPROTO_MAX`) are below.
+const FAMILY_COUNT: c_int = 46;
+const PROTOCOL_COUNT: c_int = 263;
+
+fn check_type(world: &World, host: HostId, kind: c_int, protocol: c_int) -> Sys<()> {
+    if kind >= TYPE_COUNT || !(0..PROTOCOL_COUNT).contains(&protocol) {
+        return Err(Errno::EINVAL);
+    }
+    match (kind, protocol) {
+        (libc::SOCK_STREAM, 0 | libc::IPPROTO_TCP) => Ok(()),
+        (libc::SOCK_STREAM, _) => Err(Errno::EPROTONOSUPPORT),
+        (libc::SOCK_DGRAM | libc::SOCK_RAW, _) => {
+            Err(unsupported(world, host, "socket: a type other than SOCK_STREAM"))
+        }
+        _ => Err(Errno::ESOCKTNOSUPPORT),
+    }
+}
+
+fn unsupported(world: &World, host: HostId, call: &'static str) -> Errno {
     world.record(Trouble::Unsupported { host, call });
-    Err(Errno::EAFNOSUPPORT)
+    Errno::EAFNOSUPPORT
 }
 
 /// `bind(2)`
@@ -49,7 +77,8 @@ unsafe extern "C" fn bind(fd: c_int, to: *const sockaddr, len: socklen_t) -> c_i
         return unsafe { real::bind(fd, to, len) };
     };
     answer_int(|world| {
-        let to = address::read(to, len)?;
+        let domain = world.with(|network| network.domain(at))?;
+        let to = address::read_to_bind(address::take(to, len)?, domain)?;
         world.with(|network| network.bind(at, to)).map(|()| 0)
     })
 }
@@ -91,13 +120,16 @@ unsafe extern "C" fn accept4(
 
 fn take(at: Descriptor, peer: *mut sockaddr, len: *mut socklen_t, flags: c_int) -> c_int {
     answer_int(|world| {
-        if flags & !(libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC) != 0 {
+        world.with(|network| network.kind(at))?;
+        if flags & !FLAGS != 0 {
             return Err(Errno::EINVAL);
         }
         let is_nonblocking = flags & libc::SOCK_NONBLOCK != 0;
         let accept = |network: &mut crate::network::Network| network.accept(at, is_nonblocking);
         let (accepted, from) = without_waiting(world, at, "accept", false, accept)?;
-        if let Err(errno) = address::write(from, peer, len) {
+        world.with(|net| net.set_closes_on_exec(accepted, flags & libc::SOCK_CLOEXEC != 0))?;
+        let told = if peer.is_null() { Ok(()) } else { address::write(from, peer, len) };
+        if let Err(errno) = told {
             world.with(|network| network.close(accepted))?;
             return Err(errno);
         }
@@ -112,7 +144,28 @@ unsafe extern "C" fn connect(fd: c_int, to: *const sockaddr, len: socklen_t) -> 
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::connect(fd, to, len) };
     };
-    answer_int(|world| dial(world, at, address::read(to, len)?).map(|()| 0))
+    answer_int(|world| {
+        let domain = world.with(|network| network.domain(at))?;
+        let bytes = address::take(to, len)?;
+        match address::family(bytes) {
+            None => return Err(Errno::EINVAL),
+            Some(libc::AF_UNSPEC) => return dissolve(world, at),
+            Some(_) => {}
+        }
+        match address::read_of(bytes, domain) {
+            Ok(to) => dial(world, at, to)?,
+            // A socket that is past its dial does not look at the address.
+            Err(errno) => world.with(|net| net.connect_again(at))?.unwrap_or(Err(errno))?,
+        }
+        Ok(0)
+    })
+}
+
+/// An address of no family ends what a socket is: a fresh one is nothing yet.
+fn dissolve(world: &World, at: Descriptor) -> Sys<c_int> {
+    let again = world.with(|network| network.connect_again(at))?;
+    let call = "connect: AF_UNSPEC for a socket that listens or is connected";
+    if again.is_some() { Err(unsupported(world, at.host, call)) } else { Ok(0) }
 }
 
 /// Dials; a blocking dial within the host is over at once, another one would wait.
@@ -134,9 +187,6 @@ type AddressCall = fn(&mut crate::network::Network, Descriptor) -> Sys<SocketAdd
 fn tell(at: Descriptor, into: *mut sockaddr, len: *mut socklen_t, call: AddressCall) -> c_int {
     answer_int(|world| {
         let value = world.with(|network| call(network, at))?;
-        if into.is_null() {
-            return Err(Errno::EFAULT);
-        }
         address::write(value, into, len).map(|()| 0)
     })
 }
@@ -169,6 +219,7 @@ unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
         return unsafe { real::shutdown(fd, how) };
     };
     answer_int(|world| {
+        world.with(|network| network.domain(at))?;
         let direction = match how {
             libc::SHUT_RD => Direction::Read,
             libc::SHUT_WR => Direction::Write,

@@ -1,51 +1,103 @@
 //! Reading and writing descriptors.
 
-use super::{answer, message, real, without_waiting};
+use super::message::{self, Parts};
+use super::{address, answer, real, without_waiting};
 use crate::errno::{Errno, Sys};
 use crate::kernel::Descriptor;
-use crate::world::World;
+use crate::network::{Kind, Network};
+use crate::tcp::Readiness;
+use crate::world::{Trouble, World};
 use libc::{c_int, c_void, iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 
-/// A buffer of the program to fill.
-fn to_fill<'a>(into: *mut c_void, len: size_t) -> Sys<&'a mut [u8]> {
-    match (into.is_null(), len) {
-        (_, 0) => Ok(&mut []),
-        (true, _) => Err(Errno::EFAULT),
-        // SAFETY: `len` bytes to write, as the man pages ask, for the time of the call.
-        (false, _) => Ok(unsafe { std::slice::from_raw_parts_mut(into.cast::<u8>(), len) }),
-    }
-}
-
-/// Bytes of the program to take.
-fn to_take<'a>(from: *const c_void, len: size_t) -> Sys<&'a [u8]> {
-    match (from.is_null(), len) {
-        (_, 0) => Ok(&[]),
-        (true, _) => Err(Errno::EFAULT),
-        // SAFETY: `len` bytes to read, as the man pages ask, for the time of the call.
-        (false, _) => Ok(unsafe { std::slice::from_raw_parts(from.cast::<u8>(), len) }),
-    }
-}
-
-fn receive(world: &World, at: Descriptor, into: &mut [u8], flags: c_int) -> Sys<isize> {
-    if flags & libc::MSG_OOB != 0 {
-        return Err(Errno::EINVAL);
+fn receive(world: &World, at: Descriptor, into: Parts<'_>, flags: c_int) -> Sys<isize> {
+    if flags & (libc::MSG_OOB | libc::MSG_ERRQUEUE) != 0 {
+        // There is neither an urgent byte nor a queue of errors.
+        world.with(|network| network.domain(at))?;
+        return Err(if flags & libc::MSG_OOB != 0 { Errno::EINVAL } else { Errno::EAGAIN });
     }
     let is_peek = flags & libc::MSG_PEEK != 0;
     let is_told_not_to = flags & libc::MSG_DONTWAIT != 0;
-    let count = without_waiting(world, at, "recv", is_told_not_to, |network| {
-        network.receive(at, into, is_peek)
-    })?;
+    let discards = flags & libc::MSG_TRUNC != 0;
+    let take = |place: &mut [u8]| {
+        without_waiting(world, at, "recv", is_told_not_to, |network| {
+            network.receive(at, place, is_peek)
+        })
+    };
+    let count = match into.place().filter(|_| !discards) {
+        Some(place) => take(place)?,
+        None => {
+            // A listener has nothing to count; it says what it has to say below.
+            let unread = world.with(|network| network.unread(at)).unwrap_or(0);
+            if unread > 0 && !discards && into.is_fault() {
+                return Err(Errno::EFAULT);
+            }
+            let mut bytes = vec![0; into.len().min(unread)];
+            let count = take(&mut bytes)?;
+            if count > 0 && !discards {
+                into.fill(&bytes[..count])?;
+            }
+            count
+        }
+    };
+    let wants_all = flags & libc::MSG_WAITALL != 0 && !is_peek && !is_told_not_to;
+    if wants_all && 0 < count && count < into.len() {
+        let ended = Readiness::IN.with(Readiness::ERR).with(Readiness::HUP);
+        if !world.with(|network| network.poll(at))?.meets(ended) {
+            on_short(world, at, "recv")?;
+        }
+    }
     Ok(count as isize)
 }
 
-fn transmit(world: &World, at: Descriptor, bytes: &[u8], flags: c_int) -> Sys<isize> {
+fn transmit(world: &World, at: Descriptor, from: Parts<'_>, flags: c_int) -> Sys<isize> {
+    if flags & libc::MSG_OOB != 0 || from.is_fault() {
+        // What the connection has to say comes first.
+        world.with(|network| network.send(at, &[]))?;
+    }
     if flags & libc::MSG_OOB != 0 {
+        world.record(Trouble::Unsupported { host: at.host, call: "send: an urgent byte" });
         return Err(Errno::EOPNOTSUPP);
     }
     let is_told_not_to = flags & libc::MSG_DONTWAIT != 0;
-    let count =
-        without_waiting(world, at, "send", is_told_not_to, |network| network.send(at, bytes))?;
+    let bytes = from.bytes()?;
+    let count = without_waiting(world, at, "send", is_told_not_to, |network| {
+        network.send_parts(at, bytes)
+    })?;
+    if count < from.len() && !is_told_not_to {
+        on_short(world, at, "send")?;
+    }
     Ok(count as isize)
+}
+
+/// A call moved less than it was asked to: on a socket in blocking mode it would wait for the rest.
+fn on_short(world: &World, at: Descriptor, call: &'static str) -> Sys<()> {
+    if !world.with(|network| network.is_nonblocking(at))? {
+        world.record(Trouble::WouldBlock { host: at.host, call });
+    }
+    Ok(())
+}
+
+/// Reads from what a descriptor is of, as `read(2)`.
+fn read_any(world: &World, at: Descriptor, into: Parts<'_>) -> Sys<isize> {
+    match world.with(|network| network.kind(at))? {
+        Kind::Epoll => Err(Errno::EINVAL),
+        Kind::Socket if into.len() == 0 => Ok(0),
+        Kind::Socket => receive(world, at, into, 0),
+        Kind::Counter if into.len() < size_of::<u64>() => Err(Errno::EINVAL),
+        Kind::Counter => {
+            let take = |network: &mut Network| network.take_count(at);
+            let value = without_waiting(world, at, "read", false, take)?;
+            into.fill(&value.to_ne_bytes())?;
+            Ok(size_of::<u64>() as isize)
+        }
+    }
+}
+
+/// Adds to a counter.
+fn add(world: &World, at: Descriptor, bytes: &[u8]) -> Sys<isize> {
+    let value = u64::from_ne_bytes(bytes.try_into().map_err(|_| Errno::EINVAL)?);
+    without_waiting(world, at, "write", false, |network| network.count(at, value))?;
+    Ok(size_of::<u64>() as isize)
 }
 
 /// `recv(2)`
@@ -55,7 +107,7 @@ unsafe extern "C" fn recv(fd: c_int, into: *mut c_void, len: size_t, flags: c_in
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::recv(fd, into, len, flags) };
     };
-    answer(|world| receive(world, at, to_fill(into, len)?, flags))
+    answer(|world| receive(world, at, Parts::of(&message::one(into, len)), flags))
 }
 
 /// `send(2)`
@@ -65,7 +117,7 @@ unsafe extern "C" fn send(fd: c_int, from: *const c_void, len: size_t, flags: c_
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::send(fd, from, len, flags) };
     };
-    answer(|world| transmit(world, at, to_take(from, len)?, flags))
+    answer(|world| transmit(world, at, Parts::of(&message::one(from, len)), flags))
 }
 
 /// `recvfrom(2)`; a connection gives no address with its bytes.
@@ -83,10 +135,9 @@ unsafe extern "C" fn recvfrom(
         return unsafe { real::recvfrom(fd, into, len, flags, address, address_len) };
     };
     answer(|world| {
-        let count = receive(world, at, to_fill(into, len)?, flags)?;
-        if !address.is_null() && !address_len.is_null() {
-            // SAFETY: a length to write, as the man page asks.
-            unsafe { address_len.write(0) };
+        let count = receive(world, at, Parts::of(&message::one(into, len)), flags)?;
+        if !address.is_null() {
+            address::write_none(address, address_len)?;
         }
         Ok(count)
     })
@@ -106,7 +157,13 @@ unsafe extern "C" fn sendto(
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::sendto(fd, from, len, flags, address, address_len) };
     };
-    answer(|world| transmit(world, at, to_take(from, len)?, flags))
+    answer(|world| {
+        world.with(|network| network.domain(at))?;
+        if !address.is_null() {
+            address::take(address, address_len)?;
+        }
+        transmit(world, at, Parts::of(&message::one(from, len)), flags)
+    })
 }
 
 /// `read(2)`
@@ -116,16 +173,7 @@ unsafe extern "C" fn read(fd: c_int, into: *mut c_void, len: size_t) -> ssize_t 
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::read(fd, into, len) };
     };
-    answer(|world| {
-        let into = to_fill(into, len)?;
-        if !world.with(|network| network.is_counter(at))? {
-            return receive(world, at, into, 0);
-        }
-        let into = into.first_chunk_mut::<8>().ok_or(Errno::EINVAL)?;
-        let take = |network: &mut crate::network::Network| network.take_count(at);
-        *into = without_waiting(world, at, "read", false, take)?.to_ne_bytes();
-        Ok(8)
-    })
+    answer(|world| read_any(world, at, Parts::of(&message::one(into, len))))
 }
 
 /// `write(2)`
@@ -136,17 +184,16 @@ unsafe extern "C" fn write(fd: c_int, from: *const c_void, len: size_t) -> ssize
         return unsafe { real::write(fd, from, len) };
     };
     answer(|world| {
-        let bytes = to_take(from, len)?;
         if world.is_waking.get() {
             return Ok(len as isize);
         }
-        if !world.with(|network| network.is_counter(at))? {
-            return transmit(world, at, bytes, 0);
+        let from = message::one(from, len);
+        match world.with(|network| network.kind(at))? {
+            Kind::Epoll => Err(Errno::EINVAL),
+            Kind::Socket => transmit(world, at, Parts::of(&from), 0),
+            Kind::Counter if len != size_of::<u64>() => Err(Errno::EINVAL),
+            Kind::Counter => add_each(world, at, Parts::of(&from)),
         }
-        let value = u64::from_ne_bytes(*bytes.first_chunk::<8>().ok_or(Errno::EINVAL)?);
-        let add = |network: &mut crate::network::Network| network.count(at, value);
-        without_waiting(world, at, "write", false, add)?;
-        Ok(8)
     })
 }
 
@@ -158,8 +205,8 @@ unsafe extern "C" fn readv(fd: c_int, parts: *const iovec, count: c_int) -> ssiz
         return unsafe { real::readv(fd, parts, count) };
     };
     answer(|world| {
-        let count = usize::try_from(count).map_err(|_| Errno::EINVAL)?;
-        message::scatter(parts, count, |part| receive(world, at, part, 0))
+        let into = take_parts(world, at, parts, count)?;
+        if into.len() == 0 { Ok(0) } else { read_any(world, at, into) }
     })
 }
 
@@ -171,9 +218,40 @@ unsafe extern "C" fn writev(fd: c_int, parts: *const iovec, count: c_int) -> ssi
         return unsafe { real::writev(fd, parts, count) };
     };
     answer(|world| {
-        let count = usize::try_from(count).map_err(|_| Errno::EINVAL)?;
-        message::gather(parts, count, |part| transmit(world, at, part, 0))
+        let from = take_parts(world, at, parts, count)?;
+        match world.with(|network| network.kind(at))? {
+            _ if from.len() == 0 => Ok(0),
+            Kind::Counter => add_each(world, at, from),
+            _ => transmit(world, at, from, 0),
+        }
     })
+}
+
+/// The parts of a call on a descriptor that has bytes.
+fn take_parts<'a>(
+    world: &World,
+    at: Descriptor,
+    parts: *const iovec,
+    count: c_int,
+) -> Sys<Parts<'a>> {
+    if world.with(|network| network.kind(at))? == Kind::Epoll {
+        return Err(Errno::EINVAL);
+    }
+    let count = usize::try_from(count).map_err(|_| Errno::EINVAL)?;
+    Parts::take(parts, count, Errno::EINVAL)
+}
+
+/// Adds each part to a counter; what was added counts more than an error that comes after it.
+fn add_each(world: &World, at: Descriptor, from: Parts<'_>) -> Sys<isize> {
+    let mut total = 0;
+    for bytes in from.bytes()? {
+        match add(world, at, bytes) {
+            Ok(count) => total += count,
+            Err(errno) if total == 0 => return Err(errno),
+            Err(_) => break,
+        }
+    }
+    Ok(total)
 }
 
 /// `recvmsg(2)`; a connection gives neither an address nor control messages.
@@ -184,11 +262,14 @@ unsafe extern "C" fn recvmsg(fd: c_int, header: *mut msghdr, flags: c_int) -> ss
         return unsafe { real::recvmsg(fd, header, flags) };
     };
     answer(|world| {
+        world.with(|network| network.domain(at))?;
         // SAFETY: null, or a header, as the man page asks.
         let header = unsafe { header.as_mut() }.ok_or(Errno::EFAULT)?;
-        let (parts, count) = (header.msg_iov.cast_const(), header.msg_iovlen);
-        let total = message::scatter(parts, count, |part| receive(world, at, part, flags))?;
-        (header.msg_namelen, header.msg_controllen, header.msg_flags) = (0, 0, 0);
+        let total = receive(world, at, parts_of(header)?, flags)?;
+        if !header.msg_name.is_null() {
+            header.msg_namelen = 0;
+        }
+        (header.msg_controllen, header.msg_flags) = (0, flags & libc::MSG_CMSG_CLOEXEC);
         Ok(total)
     })
 }
@@ -201,9 +282,17 @@ unsafe extern "C" fn sendmsg(fd: c_int, header: *const msghdr, flags: c_int) -> 
         return unsafe { real::sendmsg(fd, header, flags) };
     };
     answer(|world| {
+        world.with(|network| network.domain(at))?;
         // SAFETY: null, or a header, as the man page asks.
         let header = unsafe { header.as_ref() }.ok_or(Errno::EFAULT)?;
-        let (parts, count) = (header.msg_iov.cast_const(), header.msg_iovlen);
-        message::gather(parts, count, |part| transmit(world, at, part, flags))
+        transmit(world, at, parts_of(header)?, flags)
     })
+}
+
+/// The parts of a message.
+fn parts_of<'a>(header: &msghdr) -> Sys<Parts<'a>> {
+    if !header.msg_name.is_null() && header.msg_namelen.cast_signed() < 0 {
+        return Err(Errno::EINVAL);
+    }
+    Parts::take(header.msg_iov, header.msg_iovlen, Errno::EMSGSIZE)
 }

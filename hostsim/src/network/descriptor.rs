@@ -1,0 +1,120 @@
+//! The calls of programs on descriptors of any kind.
+
+use super::Network;
+use crate::address::Domain;
+use crate::errno::{Errno, Sys};
+use crate::kernel::{DESCRIPTOR_MIN, Descriptor, Object, Role, Socket};
+
+/// What a descriptor is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A socket.
+    Socket,
+    /// A set of watched files.
+    Epoll,
+    /// A counter.
+    Counter,
+}
+
+impl Network {
+    /// What a descriptor is of.
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn kind(&mut self, at: Descriptor) -> Sys<Kind> {
+        Ok(match self.object(at)?.1 {
+            Object::Socket(_) => Kind::Socket,
+            Object::Epoll(_) => Kind::Epoll,
+            Object::Counter(_) => Kind::Counter,
+        })
+    }
+
+    /// The domain of a socket.
+    ///
+    /// # Errors
+    /// `EBADF`, `ENOTSOCK`.
+    pub fn domain(&mut self, at: Descriptor) -> Sys<Domain> {
+        Ok(self.socket_of(at)?.domain)
+    }
+
+    /// Another descriptor of the same file, as `fcntl(2)` with `F_DUPFD`: the lowest free one from
+    /// the number `from` on, as the program holds it.
+    ///
+    /// # Errors
+    /// `EBADF`, `EMFILE`, `EINVAL` where the host has no number from `from` on.
+    pub fn duplicate(&mut self, at: Descriptor, from: i32) -> Sys<Descriptor> {
+        let kernel = self.kernel_of(at)?;
+        let from = match Descriptor::from_raw(from) {
+            Some(from) if from.host == at.host => from.number,
+            None if (0..DESCRIPTOR_MIN).contains(&from) => 0,
+            _ => return Err(Errno::EINVAL),
+        };
+        Ok(Descriptor { number: kernel.duplicate(at.number, from)?, ..at })
+    }
+
+    /// Whether a descriptor is closed by `execve(2)` (`FD_CLOEXEC`).
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn closes_on_exec(&mut self, at: Descriptor) -> Sys<bool> {
+        self.kernel_of(at)?.closes_on_exec(at.number)
+    }
+
+    /// Sets whether a descriptor is closed by `execve(2)`.
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn set_closes_on_exec(&mut self, at: Descriptor, closes_on_exec: bool) -> Sys<()> {
+        self.kernel_of(at)?.set_closes_on_exec(at.number, closes_on_exec)
+    }
+
+    /// Whether calls on a descriptor never wait (`O_NONBLOCK`).
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn is_nonblocking(&mut self, at: Descriptor) -> Sys<bool> {
+        let (id, _) = self.object(at)?;
+        Ok(self.kernel(at.host).file_mut(id).is_nonblocking)
+    }
+
+    /// Sets whether calls on a descriptor never wait.
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn set_nonblocking(&mut self, at: Descriptor, is_nonblocking: bool) -> Sys<()> {
+        let (id, _) = self.object(at)?;
+        self.kernel(at.host).file_mut(id).is_nonblocking = is_nonblocking;
+        Ok(())
+    }
+
+    /// How many bytes wait to be read, as `FIONREAD`.
+    ///
+    /// # Errors
+    /// `EINVAL` for a listener (`tcp(7)`) and for an epoll file, `ENOTTY` for a counter.
+    pub fn unread(&mut self, at: Descriptor) -> Sys<usize> {
+        match self.object(at)?.1 {
+            Object::Socket(Socket { role: Role::Listener(_), .. }) => Err(Errno::EINVAL),
+            Object::Socket(_) => Ok(match self.wire_of(at)? {
+                Some((wire, side)) => self.end(wire, side).unread(),
+                None => 0,
+            }),
+            Object::Epoll(_) => Err(Errno::EINVAL),
+            Object::Counter(_) => Err(Errno::ENOTTY),
+        }
+    }
+
+    /// How many written bytes are not acknowledged, as `SIOCOUTQ`.
+    ///
+    /// # Errors
+    /// As [`Network::unread`].
+    pub fn unacknowledged(&mut self, at: Descriptor) -> Sys<usize> {
+        self.unread(at)?;
+        Ok(match self.wire_of(at)? {
+            Some((wire, side)) => {
+                self.catch_up(wire, side ^ 1);
+                self.end(wire, side).unacknowledged()
+            }
+            None => 0,
+        })
+    }
+}

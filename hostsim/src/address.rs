@@ -161,9 +161,26 @@ impl Ports {
         Ok(())
     }
 
+    /// Turns a listener's claim into that of a bound socket.
+    pub fn end_listening(&mut self, id: ClaimId) {
+        if let Some(claim) = self.claims.get_mut(&id) {
+            claim.listener = None;
+        }
+    }
+
     /// Drops a claim.
     pub fn release(&mut self, id: ClaimId) {
         self.claims.remove(&id);
+    }
+
+    /// How many claims there are.
+    pub fn len(&self) -> usize {
+        self.claims.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.claims.is_empty()
     }
 
     /// The listener that a SYN to `address` meets: of its very address, else of a wildcard.

@@ -26,6 +26,11 @@ use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 /// Whether a run seeds the branches of `tokio::select!`.
 pub const SELECT_IS_SEEDED: bool = cfg!(tokio_unstable);
 
+/// Whether this thread is inside a runtime: then no machine can run on it.
+pub fn is_inside_runtime() -> bool {
+    tokio::runtime::Handle::try_current().is_ok()
+}
+
 /// A runtime on a host.
 pub struct Machine {
     world: Rc<World>,

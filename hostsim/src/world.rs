@@ -126,8 +126,8 @@ impl World {
         self.network.borrow()
     }
 
-    /// Whether nobody works on the network.
-    pub(crate) fn is_free(&self) -> bool {
+    /// Whether nobody works on the network: while somebody does, no program's code runs.
+    pub fn is_free(&self) -> bool {
         self.network.try_borrow_mut().is_ok()
     }
 

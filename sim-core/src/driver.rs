@@ -12,7 +12,7 @@ use crate::failure::{Class, Failure};
 use crate::history::{Event, History};
 use crate::internal_assert;
 use crate::node::{App, Node, NodeSpec, Process, Seat};
-use crate::panics::Scope;
+use crate::panics::{self, Scope, Witness};
 use crate::seed::Seed;
 use crate::sim::Sim;
 use crate::source::{Choice, Lane};
@@ -25,6 +25,7 @@ use hostsim::machine::Machine;
 use hostsim::world::Trouble;
 use rand_core::Rng;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -132,6 +133,22 @@ impl Sim {
         failure
     }
 
+    /// Drops what the test made, once the run is over. What destructors do comes after the end: it
+    /// is neither recorded nor judged, but for a rule that the simulated kernel breaks.
+    pub(crate) fn let_go(&mut self) -> Option<Failure> {
+        self.world.with(|network| network.observe(Box::new(|_, _| {})));
+        for Seat { machine, app, .. } in std::mem::take(&mut self.seats) {
+            drop_apart(machine);
+            drop_apart(app);
+        }
+        drop_apart(self.next.take());
+        drop_apart(self.workload.take());
+        self.checkers.drain(..).for_each(drop_apart);
+        let trouble = self.world.take_trouble();
+        let trouble = trouble.filter(|trouble| matches!(trouble, Trouble::Internal(_)))?;
+        Some(Failure::new(Class::Internal, "end", trouble.describe(|host| format!("{host:?}"))))
+    }
+
     fn record(&self, event: Event<'_>) {
         self.history.borrow_mut().record(self.now().0, event);
     }
@@ -150,7 +167,10 @@ impl Sim {
             let machine = Machine::start(&self.world, id, select);
             let machine = machine.expect("a simulated kernel refuses no runtime");
             let (app, process) = (seat.app.clone(), seat.process.clone());
-            machine.spawn(async move { app(process).await });
+            machine.spawn(async move {
+                let _witness = Witness;
+                app(process).await;
+            });
             seat.machine = Some(machine);
             self.machines += 1;
         }
@@ -177,6 +197,7 @@ impl Sim {
         let machine = self.seats[host.0 as usize].machine.as_mut()?;
         let deadline = if busy_until > now { Some(busy_until) } else { machine.run() };
         self.set_deadline(host, deadline);
+        panics::install();
         // What the program said comes first: trouble may be its consequence.
         let reported = self.slot.take();
         let trouble = self.world.take_trouble();
@@ -295,7 +316,8 @@ impl Sim {
             return;
         }
         let id = OperationId(self.operations + 1);
-        match workload.next(&mut self.source, &self.frame, id) {
+        let (source, frame) = (&mut self.source, &self.frame);
+        match self.slot.within(Scope::Body, || workload.next(source, frame, id)) {
             None => self.is_planned = true,
             Some(next) => {
                 let due = self.world.network().now() + next.wait;
@@ -311,7 +333,10 @@ impl Sim {
         self.record(Event::Operation { id: id.0, host: host.0, text: &text });
         self.outstanding += 1;
         let machine = self.seats[host.0 as usize].machine.as_ref();
-        machine.expect("clients live as long as the run").spawn(task);
+        machine.expect("clients live as long as the run").spawn(async move {
+            let _witness = Witness;
+            task.await;
+        });
         self.plan_operation();
     }
 
@@ -348,6 +373,11 @@ impl Sim {
 }
 
 const REPLICAS: Choice = Choice::one("replicas");
+
+/// Drops what a test made; a panic of it leaves the rest to be dropped.
+fn drop_apart<T>(value: T) {
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+}
 
 fn operation_key() -> Key {
     Key { class: EventClass::Operation, major: 0, minor: 0 }

@@ -1,17 +1,23 @@
 //! Panics inside a run, and the slot for a run's first failure.
 //!
-//! A hook that is installed once turns a panic on a thread with a current run into a failure of
-//! that run: in a node it is class `panic`, in a checker class `correctness`, in the harness itself
-//! class `internal`. Any other panic goes to the hook that was there before.
+//! A hook turns a panic on a thread with a current run into a failure of that run: in a node it is
+//! class `panic`, in a checker class `correctness`, in the harness itself and in the simulated
+//! kernel class `internal`. Any other panic goes to the hook that was there before.
+//!
+//! A program may install a hook of its own, which drops this one: it is put back, around that one,
+//! after the machine's turn. What panics meanwhile is seen where it ends a node's program or an
+//! operation, without its message; in a task that was spawned it is not seen.
 
 use crate::check::place;
 use crate::failure::{Class, Failure, INTERNAL_PREFIX};
+use hostsim::kernel::HostId;
 use hostsim::seam;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::cell::{Cell, RefCell};
 use std::panic::PanicHookInfo;
 use std::rc::Rc;
-use std::sync::Once;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whose code runs in the harness's own turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,15 +40,7 @@ pub(crate) struct Slot {
 impl Slot {
     /// The slot of a new run, in the harness's own scope; installs the hook.
     pub(crate) fn new() -> Rc<Slot> {
-        static HOOK: Once = Once::new();
-        HOOK.call_once(|| {
-            let before = std::panic::take_hook();
-            std::panic::set_hook(Box::new(move |info| {
-                if !on_panic(info) {
-                    before(info);
-                }
-            }));
-        });
+        install();
         Rc::new(Slot {
             scope: Cell::new(Scope::Harness),
             first: RefCell::default(),
@@ -53,6 +51,10 @@ impl Slot {
     /// Tells the name of the next host.
     pub(crate) fn add_name(&self, name: &str) {
         self.names.borrow_mut().push(name.to_owned());
+    }
+
+    fn name(&self, host: HostId) -> String {
+        self.names.borrow()[host.0 as usize].clone()
     }
 
     /// Runs code of somebody in the harness's turn.
@@ -92,6 +94,51 @@ pub(crate) fn report(failure: Failure) -> Result<(), Failure> {
     }
 }
 
+/// Whether the hook is there, or kept by the hook that took its place.
+static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
+
+/// Lives as long as the hook does.
+struct Installed;
+
+impl Drop for Installed {
+    fn drop(&mut self) {
+        IS_INSTALLED.store(false, Ordering::Release);
+    }
+}
+
+/// Installs the hook where it is not.
+pub(crate) fn install() {
+    static ONE: Mutex<()> = Mutex::new(());
+    if IS_INSTALLED.load(Ordering::Acquire) {
+        return;
+    }
+    let _one = ONE.lock();
+    if IS_INSTALLED.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let (before, installed) = (std::panic::take_hook(), Installed);
+    std::panic::set_hook(Box::new(move |info| {
+        let Installed = &installed;
+        if !on_panic(info) {
+            before(info);
+        }
+    }));
+}
+
+/// Tells of a panic that ends a node's program, where no hook did.
+pub(crate) struct Witness;
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        let host = seam::current().and_then(|world| world.host());
+        let (true, Some(host), Some(slot)) = (std::thread::panicking(), host, current()) else {
+            return;
+        };
+        let text = format!("node {} panicked; its own hook has the message", slot.name(host));
+        slot.put(Failure::new(Class::Panic, "unknown", text));
+    }
+}
+
 fn on_panic(info: &PanicHookInfo<'_>) -> bool {
     let Some(slot) = current() else { return false };
     let scope = slot.scope.get();
@@ -99,10 +146,12 @@ fn on_panic(info: &PanicHookInfo<'_>) -> bool {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic");
     let origin = info.location().map_or_else(|| "unknown".to_owned(), place);
-    let host = seam::current().and_then(|world| world.host());
-    let node = host.map(|host| slot.names.borrow()[host.0 as usize].clone());
+    let world = seam::current();
+    let is_kernel = world.as_ref().is_some_and(|world| !world.is_free());
+    let node = world.and_then(|world| world.host()).map(|host| slot.name(host));
     let (class, message) = match (node, scope) {
         _ if text.starts_with(INTERNAL_PREFIX) => (Class::Internal, text.to_owned()),
+        _ if is_kernel => (Class::Internal, format!("the simulated kernel panicked: {text}")),
         (Some(node), _) => (Class::Panic, format!("node {node} panicked: {text}")),
         (None, Scope::Checker) => (Class::Correctness, text.to_owned()),
         (None, Scope::Body) => (Class::Panic, format!("the test's body panicked: {text}")),

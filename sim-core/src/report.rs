@@ -9,6 +9,7 @@ use crate::run::{Run, Target};
 use crate::settings::Settings;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How many lines of the trace a report shows.
 const TRACE_MAX: usize = 30;
@@ -61,8 +62,23 @@ pub fn save(
     std::fs::create_dir_all(&folder)?;
     let name = format!("{}-{}", failure.class, &run.hash.to_string()[..12]);
     let file = folder.join(name);
-    std::fs::write(&file, run.tape.to_bytes())?;
+    write_whole(&file, &run.tape.to_bytes())?;
     Ok(file)
+}
+
+/// Writes a file that is there whole or not at all, whenever the process is killed: under a name
+/// that is no input's and no other writer's, then renamed.
+fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let half = file.with_file_name(format!(".{name}.{}-{number}", std::process::id()));
+    let written = std::fs::write(&half, bytes).and_then(|()| std::fs::rename(&half, file));
+    if written.is_err() {
+        // What the file system said first is what counts.
+        let _ = std::fs::remove_file(&half);
+    }
+    written
 }
 
 /// Prints the report of a failing run whose input is in `file`, with the lines to replay it.

@@ -15,7 +15,7 @@ use crate::sim::Sim;
 use crate::source::Source;
 use crate::swarm::Plan;
 use crate::tape::Tape;
-use hostsim::machine::Machine;
+use hostsim::machine::{Machine, is_inside_runtime};
 use hostsim::seam::{self, outside};
 use hostsim::world::World;
 use std::cell::Cell;
@@ -65,6 +65,14 @@ impl Target {
     /// The name.
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// Makes the body of a run.
+    fn prepare(&self) -> Result<Body, Failure> {
+        catch_unwind(AssertUnwindSafe(|| (self.prepare)())).map_err(|_| {
+            let text = "the test's setup panicked; its message is above";
+            Failure::new(Class::Panic, "setup", text)
+        })
     }
 }
 
@@ -127,6 +135,12 @@ impl Run {
         Run::lost(Failure::new(Class::Inconclusive, "watchdog", text))
     }
 
+    /// A run whose thread ended before it.
+    pub(crate) fn without_result() -> Run {
+        let text = "the thread of the run ended without a result";
+        Run::lost(Failure::new(Class::Internal, "thread", text))
+    }
+
     fn lost(failure: Failure) -> Run {
         let history = History::default();
         Run {
@@ -146,11 +160,19 @@ impl Run {
 /// Runs one input on a thread of its own, at most as long as `watchdog` of real time.
 ///
 /// A run that the watchdog gives up is inconclusive; its thread goes on until the process ends.
+///
+/// # Panics
+/// Inside a run.
+#[track_caller]
 pub fn run(target: &Target, input: &Input, watchdog: Duration) -> Run {
+    refuse_nesting();
     if let Err(error) = seam::probe() {
         return Run::lost(Failure::new(Class::Internal, "probe", error.to_string()));
     }
-    let body = (target.prepare)();
+    let body = match target.prepare() {
+        Ok(body) => body,
+        Err(failure) => return Run::lost(failure),
+    };
     let source = input.source();
     let (sender, receiver) = channel();
     let thread = std::thread::Builder::new().name("sim".to_owned());
@@ -162,20 +184,26 @@ pub fn run(target: &Target, input: &Input, watchdog: Duration) -> Run {
             run
         }
         Err(RecvTimeoutError::Timeout) => Run::given_up(watchdog),
-        Err(RecvTimeoutError::Disconnected) => {
-            let text = "the thread of the run ended without a result";
-            Run::lost(Failure::new(Class::Internal, "thread", text))
-        }
+        Err(RecvTimeoutError::Disconnected) => Run::without_result(),
     }
 }
 
 /// Runs one input on this thread where that is proved to be the same as on one of its own.
+///
+/// # Panics
+/// Inside a run.
+#[track_caller]
 pub fn run_reusing(target: &Target, input: &Input, watchdog: Duration) -> Run {
-    if target.marks_threads.load(Ordering::Relaxed) || seam::probe().is_err() {
+    refuse_nesting();
+    let is_marked = target.marks_threads.load(Ordering::Relaxed);
+    if is_marked || is_inside_runtime() || seam::probe().is_err() {
         return run(target, input, watchdog);
     }
     let per_machine = states_per_machine();
-    let body = (target.prepare)();
+    let body = match target.prepare() {
+        Ok(body) => body,
+        Err(failure) => return Run::lost(failure),
+    };
     let before = outside::hash_states();
     let run_of_reuse = run_here(body, input.source());
     let made = outside::hash_states().wrapping_sub(before).wrapping_sub(1);
@@ -188,6 +216,12 @@ pub fn run_reusing(target: &Target, input: &Input, watchdog: Duration) -> Run {
         return run(target, input, watchdog);
     }
     run_of_reuse
+}
+
+/// A run that begins inside another one would take its thread and its world.
+#[track_caller]
+pub(crate) fn refuse_nesting() {
+    assert!(seam::current().is_none(), "a run begins outside of runs, not inside another one");
 }
 
 /// How many `RandomState`s tokio makes for a machine. The first machine of a thread makes more.
@@ -225,10 +259,8 @@ fn run_here(body: Body, source: Source) -> Run {
         Ok(failure) => failure,
         Err(_) => slot.take(),
     };
-    // What destructors do comes after the end: it is neither recorded nor judged.
-    sim.world.with(|network| network.observe(Box::new(|_, _| {})));
-    let dropped = catch_unwind(AssertUnwindSafe(|| sim.seats.clear()));
-    let failure = failure.or_else(|| dropped.err().and_then(|_| slot.take()));
+    let broken = sim.let_go();
+    let failure = failure.or(broken);
     let history = sim.history.take();
     let run = Run {
         failure,

@@ -206,7 +206,7 @@ impl Sim {
     /// Where `max` is past 255.
     #[track_caller]
     pub fn dimension(&mut self, name: &'static str, max: u64) -> u64 {
-        assert!(max <= 255, "a dimension has at most 256 values, not {}", max + 1);
+        assert!(max <= 255, "the largest value of a dimension is 255 at most, not {max}");
         self.draw(Choice::one(name), max, swarm::number)
     }
 

@@ -7,12 +7,12 @@ use crate::child;
 use crate::failure::{Class, Failure};
 use crate::identity::{Identity, Subject, warn_unseeded};
 use crate::report;
-use crate::run::{Input, Run, Target, run_reusing};
+use crate::run::{Input, Run, Target, refuse_nesting, run_reusing};
 use crate::self_check;
 use crate::settings::{Seeds, Settings};
 use hostsim::seam::outside;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 /// Of the passing runs, one in so many is run again.
@@ -73,7 +73,12 @@ impl Sweep {
 }
 
 /// Runs every seed, until the budget of time is used up where there is one.
+///
+/// # Panics
+/// Inside a run.
+#[track_caller]
 pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
+    refuse_nesting();
     warn_unseeded();
     let text = seeds.to_string();
     Identity { target, subject: Subject::Seeds(&text) }.print();
@@ -89,11 +94,17 @@ pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
                 return sweep;
             }
             next += 1;
-            let Ok(run) = runs.recv_timeout(settings.watchdog) else {
-                sweep.add(target, seed, &Run::given_up(settings.watchdog), settings);
-                break;
-            };
-            sweep.add(target, seed, &run, settings);
+            match runs.recv_timeout(settings.watchdog) {
+                Ok(run) => sweep.add(target, seed, &run, settings),
+                Err(error) => {
+                    let run = match error {
+                        RecvTimeoutError::Timeout => Run::given_up(settings.watchdog),
+                        RecvTimeoutError::Disconnected => Run::without_result(),
+                    };
+                    sweep.add(target, seed, &run, settings);
+                    break;
+                }
+            }
         }
     }
     sweep

@@ -1,6 +1,7 @@
 //! A socket: its family, options and what it became.
 
 use crate::address::{ClaimId, Domain};
+use crate::errno::Errno;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -109,8 +110,6 @@ pub struct Listener {
     pub queue: VecDeque<u32>,
     /// Connections whose handshake goes on.
     pub handshaking: Vec<u32>,
-    /// `shutdown(2)` ended it: it takes no connection any more (row A37).
-    pub is_shut: bool,
 }
 
 impl Listener {
@@ -149,6 +148,18 @@ pub struct Socket {
     pub local: Option<SocketAddr>,
     /// Its claim on a port.
     pub claim: Option<ClaimId>,
+    /// The address that the program bound it to, with a port of the program's choice.
+    pub bound: Option<SocketAddr>,
+    /// The error that waits on a socket without a connection.
+    pub error: Option<Errno>,
     /// What it became.
     pub role: Role,
+}
+
+impl Socket {
+    /// A socket that is neither bound nor anything else.
+    pub const fn new(domain: Domain, options: Options) -> Socket {
+        let role = Role::Fresh;
+        Socket { domain, options, local: None, claim: None, bound: None, error: None, role }
+    }
 }

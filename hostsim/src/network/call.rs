@@ -4,11 +4,11 @@
 //! call that would wait fails with `EAGAIN` or `EINPROGRESS`, and who made it decides what then.
 
 use super::Network;
-use super::wire::{Side, SideIndex, Wire, WireId};
-use crate::address::{Claim, Domain, canonical};
+use super::wire::{SideIndex, WireId};
+use crate::address::{Claim, ClaimId, Domain, canonical};
 use crate::errno::{Errno, Sys};
 use crate::kernel::{Descriptor, File, HostId, Listener, Object, Options, Role, Socket};
-use crate::tcp::{Connection, Direction, State};
+use crate::tcp::{Direction, Readiness, State};
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -23,7 +23,7 @@ impl Network {
     pub fn socket(&mut self, host: HostId, domain: Domain, nonblocking: bool) -> Sys<Descriptor> {
         let at = self.host(host);
         let options = Options::new(at.send_limit, at.receive_limit);
-        let socket = Socket { domain, options, local: None, claim: None, role: Role::Fresh };
+        let socket = Socket::new(domain, options);
         let (number, _) = self.kernel(host).open(Object::Socket(socket), nonblocking)?;
         Ok(Descriptor { host, number })
     }
@@ -53,7 +53,7 @@ impl Network {
         let is_bound = socket.local.is_some() || !matches!(socket.role, Role::Fresh);
         let options = socket.options;
         let address = canonical(address);
-        let ip = address.ip();
+        let (ip, asked) = (address.ip(), address.port());
         let host = self.host_mut(at.host);
         if !ip.is_unspecified() && !host.owns(ip) {
             return Err(Errno::EADDRNOTAVAIL);
@@ -61,10 +61,12 @@ impl Network {
         if is_bound {
             return Err(Errno::EINVAL);
         }
-        let (port, claim) = host.ports.bind(address.port(), claim_of(ip, &options))?;
+        let (port, claim) = host.ports.bind(asked, claim_of(ip, &options))?;
         let socket = self.socket_of(at)?;
         socket.local = Some(SocketAddr::new(ip, port));
         socket.claim = Some(claim);
+        // A port that the host chose goes where the socket is disconnected.
+        socket.bound = socket.local.filter(|_| asked != 0);
         Ok(())
     }
 
@@ -90,147 +92,37 @@ impl Network {
         let file = host.kernel.file_id(at.number)?;
         host.ports.listen(claim, file)?;
         let queue = VecDeque::new();
-        let listener = Listener { backlog, queue, handshaking: Vec::new(), is_shut: false };
-        self.socket_of(at)?.role = Role::Listener(listener);
+        let listener = Listener { backlog, queue, handshaking: Vec::new() };
+        let socket = self.socket_of(at)?;
+        socket.error = None;
+        socket.role = Role::Listener(listener);
         Ok(())
     }
 
     /// Takes the first connection of a backlog, as `accept4(2)`, with the peer's address.
     ///
     /// # Errors
-    /// `EINVAL` where the socket does not listen, `EMFILE` (row A44; the connection stays in the
-    /// backlog), `EAGAIN`.
+    /// `EMFILE` (row A44; the connection stays in the backlog), `EINVAL` where the socket does not
+    /// listen, `EAGAIN`.
     pub fn accept(&mut self, at: Descriptor, nonblocking: bool) -> Sys<(Descriptor, SocketAddr)> {
         let kernel = self.kernel_of(at)?;
         let number = kernel.free_number();
         let (_, socket) = kernel.socket_mut(at.number)?;
+        number?;
         let (domain, options) = (socket.domain, socket.options);
         let Role::Listener(listener) = &mut socket.role else { return Err(Errno::EINVAL) };
-        if listener.is_shut {
-            return Err(Errno::EINVAL);
-        }
-        if listener.queue.is_empty() {
-            return Err(Errno::EAGAIN);
-        }
-        number?;
-        let wire = listener.queue.pop_front().expect("it is not empty");
+        let wire = listener.queue.pop_front().ok_or(Errno::EAGAIN)?;
         let role = Role::Connection { wire, side: 1, is_connecting: false };
         let (remote, local) = {
             let wire = self.wire(WireId(wire));
             (wire.sides[0].local, wire.sides[1].local)
         };
-        let accepted = Socket { domain, options, local: Some(local), claim: None, role };
+        let accepted = Socket { local: Some(local), role, ..Socket::new(domain, options) };
         let (number, file) = self.kernel(at.host).open(Object::Socket(accepted), nonblocking)?;
         let side = &mut self.wire(WireId(wire)).sides[1];
         side.file = Some(file);
         side.listener = None;
         Ok((Descriptor { host: at.host, number }, domain.show(remote)))
-    }
-
-    /// Dials, as `connect(2)`.
-    ///
-    /// # Errors
-    /// `EINPROGRESS` for a dial that now goes on, `EAFNOSUPPORT`, `ENETUNREACH` (row A30),
-    /// `EADDRNOTAVAIL`, those of [`Network::connect_again`].
-    pub fn connect(&mut self, at: Descriptor, address: SocketAddr) -> Sys<()> {
-        if let Some(result) = self.connect_again(at)? {
-            return result;
-        }
-        if address.is_ipv6() != (self.domain(at)? == Domain::V6) {
-            return Err(Errno::EAFNOSUPPORT);
-        }
-        let remote = self.route(at.host, canonical(address))?;
-        self.dial(at, remote.0, remote.1)?;
-        Err(Errno::EINPROGRESS)
-    }
-
-    /// What `connect(2)` says without a look at the address; nothing where the socket is to dial.
-    ///
-    /// # Errors
-    /// `EBADF`, `ENOTSOCK`. What it says: `EALREADY` while a dial goes on, `EISCONN`, the error of a
-    /// dial that failed.
-    pub fn connect_again(&mut self, at: Descriptor) -> Sys<Option<Sys<()>>> {
-        Ok(match &mut self.socket_of(at)?.role {
-            Role::Fresh => None,
-            Role::Listener(_) => Some(Err(Errno::EISCONN)),
-            Role::Connection { wire, side, is_connecting } => {
-                let (wire, side) = (WireId(*wire), *side);
-                let was_connecting = std::mem::take(is_connecting);
-                Some(self.on_second_connect(at, wire, side, was_connecting))
-            }
-        })
-    }
-
-    fn on_second_connect(
-        &mut self,
-        at: Descriptor,
-        wire: WireId,
-        side: SideIndex,
-        was_connecting: bool,
-    ) -> Sys<()> {
-        let end = self.end(wire, side);
-        let result = match end.state() {
-            State::SynSent => Err(Errno::EALREADY),
-            State::Closed => Err(end.take_error().unwrap_or(Errno::ECONNREFUSED)),
-            _ if was_connecting => return Ok(()),
-            _ => return Err(Errno::EISCONN),
-        };
-        if let Role::Connection { is_connecting, .. } = &mut self.socket_of(at)?.role {
-            *is_connecting = true;
-        }
-        result
-    }
-
-    /// The host and address that a dial reaches. The wildcard means oneself (row A23).
-    fn route(&self, from: HostId, address: SocketAddr) -> Sys<(HostId, SocketAddr)> {
-        let ip = match address.ip() {
-            ip if !ip.is_unspecified() => ip,
-            IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
-            IpAddr::V6(_) => IpAddr::V6(std::net::Ipv6Addr::LOCALHOST),
-        };
-        let address = SocketAddr::new(ip, address.port());
-        if self.host(from).owns(ip) {
-            return Ok((from, address));
-        }
-        let host = self.by_address.get(&ip).ok_or(Errno::ENETUNREACH)?;
-        Ok((*host, address))
-    }
-
-    fn dial(&mut self, at: Descriptor, to: HostId, remote: SocketAddr) -> Sys<()> {
-        let socket = self.socket_of(at)?;
-        let (options, bound) = (socket.options, socket.local);
-        let source = match bound {
-            Some(local) if !local.ip().is_unspecified() => local.ip(),
-            // The loopback interface has one address of its own (row A24).
-            _ if to == at.host && remote.is_ipv4() && remote.ip().is_loopback() => {
-                IpAddr::V4(Ipv4Addr::LOCALHOST)
-            }
-            _ if to == at.host => remote.ip(),
-            _ => self.host(at.host).address,
-        };
-        let port = match bound {
-            Some(local) => local.port(),
-            None => {
-                let claim = claim_of(source, &options);
-                let (port, claim) = self.host_mut(at.host).ports.dial(claim)?;
-                self.socket_of(at)?.claim = Some(claim);
-                port
-            }
-        };
-        let local = SocketAddr::new(source, port);
-        let wire = WireId(self.wires.len() as u32);
-        let end = Connection::connecting(options.send_limit, options.receive_limit);
-        let mut dialer = Side::new(at.host, local, Some(end));
-        dialer.file = Some(self.kernel_of(at)?.file_id(at.number)?);
-        dialer.dial.first = self.now;
-        dialer.dial.retries_max = options.syn_count.unsigned_abs();
-        let sides = [dialer, Side::new(to, remote, None)];
-        self.wires.push(Some(Box::new(Wire { sides })));
-        let socket = self.socket_of(at)?;
-        socket.local = Some(local);
-        socket.role = Role::Connection { wire: wire.0, side: 0, is_connecting: true };
-        self.flush(wire, 0);
-        Ok(())
     }
 
     /// The socket's own address, as `getsockname(2)`.
@@ -280,7 +172,9 @@ impl Network {
         at: Descriptor,
         parts: impl Iterator<Item = &'a [u8]>,
     ) -> Sys<usize> {
-        let (wire, side) = self.wire_of(at)?.ok_or(Errno::EPIPE)?;
+        let Some((wire, side)) = self.wire_of(at)? else {
+            return Err(self.socket_of(at)?.error.take().unwrap_or(Errno::EPIPE));
+        };
         self.catch_up(wire, side ^ 1);
         let end = self.end(wire, side);
         let mut parts = parts.filter(|part| !part.is_empty());
@@ -296,7 +190,9 @@ impl Network {
     /// # Errors
     /// Those of [`Connection::read`]; `ENOTCONN` for a socket that never was connected.
     pub fn receive(&mut self, at: Descriptor, into: &mut [u8], is_peek: bool) -> Sys<usize> {
-        let (wire, side) = self.wire_of(at)?.ok_or(Errno::ENOTCONN)?;
+        let Some((wire, side)) = self.wire_of(at)? else {
+            return Err(self.socket_of(at)?.error.take().unwrap_or(Errno::ENOTCONN));
+        };
         let result = self.end(wire, side).read(into, is_peek);
         if result.is_ok() && !is_peek {
             self.flush(wire, side);
@@ -304,25 +200,31 @@ impl Network {
         result
     }
 
-    /// Ends directions of a connection, as `shutdown(2)`; a listener takes no more (row A37).
+    /// Ends directions of a connection, as `shutdown(2)`. A listener (row A37) and a dial that goes
+    /// on are given up, and the socket is as it was before (Linux `inet_shutdown`).
     ///
     /// # Errors
     /// `ENOTCONN`.
     pub fn shutdown(&mut self, at: Descriptor, direction: Direction) -> Sys<()> {
         let (file, socket) = self.kernel_of(at)?.socket_mut(at.number)?;
-        if let Role::Listener(listener) = &mut socket.role {
+        if let Role::Listener(_) = &socket.role {
             if direction != Direction::Write {
-                listener.is_shut = true;
-                self.abort_backlog(at.host, file);
-                self.wake(at.host, file, crate::tcp::Readiness::ALL);
+                self.disconnect(at)?;
+                self.wake(at.host, file, Readiness::ALL);
             }
             return Ok(());
         }
         let (wire, side) = self.wire_of(at)?.ok_or(Errno::ENOTCONN)?;
         self.catch_up(wire, side ^ 1);
+        if self.end(wire, side).state() == State::SynSent {
+            self.disconnect(at)?;
+            self.socket_of(at)?.error = Some(Errno::ECONNRESET);
+            self.wake(at.host, file, Readiness::ALL);
+            return Ok(());
+        }
         let result = self.end(wire, side).shutdown(direction);
         if result.is_ok() {
-            self.wake(at.host, file, crate::tcp::Readiness::ALL);
+            self.wake(at.host, file, Readiness::ALL);
         }
         self.flush(wire, side);
         result
@@ -361,12 +263,39 @@ impl Network {
         }
     }
 
-    fn abort_backlog(&mut self, host: HostId, file: u32) {
-        let Some((listener, _)) = self.kernel(host).listener_mut(file) else { return };
-        let queue = std::mem::take(&mut listener.queue);
-        let handshaking = std::mem::take(&mut listener.handshaking);
-        let taken = Listener { backlog: 0, queue, handshaking, is_shut: true };
-        self.reset_children(&taken);
+    /// A program leaves an end of a connection, with the claim that goes with the connection.
+    fn leave(&mut self, id: WireId, at: SideIndex, claim: Option<ClaimId>, is_linger_zero: bool) {
+        self.catch_up(id, at ^ 1);
+        let side = &mut self.wire(id).sides[usize::from(at)];
+        side.file = None;
+        side.claim = side.claim.or(claim);
+        self.end(id, at).close(is_linger_zero);
+        if at == 0 {
+            self.cancel_dial(id);
+        }
+        self.flush(id, at);
+    }
+
+    /// Makes a socket what it was before it listened or dialed (Linux `tcp_disconnect`): a port
+    /// that the program chose stays its own.
+    pub(super) fn disconnect(&mut self, at: Descriptor) -> Sys<()> {
+        let socket = self.socket_of(at)?;
+        let role = std::mem::replace(&mut socket.role, Role::Fresh);
+        socket.local = socket.bound;
+        let claim = socket.claim.take();
+        let (kept, gone) = if socket.bound.is_some() { (claim, None) } else { (None, claim) };
+        socket.claim = kept;
+        match role {
+            Role::Listener(listener) => {
+                self.reset_children(&listener);
+                let ports = &mut self.host_mut(at.host).ports;
+                kept.into_iter().for_each(|claim| ports.end_listening(claim));
+                gone.into_iter().for_each(|claim| ports.release(claim));
+            }
+            Role::Connection { wire, side, .. } => self.leave(WireId(wire), side, gone, false),
+            Role::Fresh => {}
+        }
+        Ok(())
     }
 
     /// Resets what waits in a backlog (row A13); a handshake is refused when it goes on (A41).
@@ -376,17 +305,16 @@ impl Network {
             let side = &mut self.wire(id).sides[1];
             side.listener = None;
             let end = side.end.as_mut().expect("a backlog holds ends");
-            let is_queued = end.state() != State::SynReceived;
-            end.close(true);
-            if !is_queued {
-                end.forget_owed();
+            match end.state() {
+                State::SynReceived => end.vanish(),
+                _ => end.close(true),
             }
             self.flush(id, 1);
         }
     }
 }
 
-fn claim_of(ip: IpAddr, options: &Options) -> Claim {
+pub(super) fn claim_of(ip: IpAddr, options: &Options) -> Claim {
     Claim {
         ip,
         is_dual: !options.is_v6_only,

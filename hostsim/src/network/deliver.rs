@@ -33,6 +33,15 @@ pub type Observer = Box<dyn FnMut(Instant, &Delivery<'_>)>;
 /// Linux waits so long before it sends a SYN again, then twice as long each time.
 const SYN_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The longest wait between two of them (`TCP_RTO_MAX`).
+const SYN_TIMEOUT_MAX: Duration = Duration::from_secs(120);
+
+/// How long after the first SYN it is sent for the `retry`th time again.
+fn retry_after(retry: u32) -> Duration {
+    let wait = |before: u32| SYN_TIMEOUT.saturating_mul(1 << before.min(7)).min(SYN_TIMEOUT_MAX);
+    (0..retry).map(wait).sum()
+}
+
 impl Network {
     /// Makes an event of the network happen that was taken from the agenda.
     ///
@@ -152,9 +161,6 @@ impl Network {
         let Some((listener, options)) = self.kernel(to).listener_mut(file) else {
             return self.refuse(id, side, syn);
         };
-        if listener.is_shut {
-            return self.refuse(id, side, syn);
-        }
         if listener.is_full() {
             return self.on_dropped_syn(id, side);
         }
@@ -180,12 +186,15 @@ impl Network {
     fn on_dropped_syn(&mut self, id: WireId, side: SideIndex) {
         let now = self.now;
         let dialer = self.wire(id).ends(side).0;
-        let retries_max = dialer.dial.retries_max;
-        let moment = |retry: u32, first: Instant| first + SYN_TIMEOUT * ((1 << retry) - 1);
+        if dialer.end.as_ref().is_none_or(|end| end.state() != State::SynSent) {
+            // Nobody waits for the answer: nobody asks again.
+            return;
+        }
+        let dial = &mut dialer.dial;
         let due = loop {
-            dialer.dial.retries += 1;
-            let due = moment(dialer.dial.retries, dialer.dial.first);
-            if due > now || dialer.dial.retries > retries_max {
+            dial.retries += 1;
+            let due = dial.first + retry_after(dial.retries);
+            if due > now || dial.retries > dial.retries_max {
                 break due.max(now);
             }
         };
@@ -265,6 +274,7 @@ impl Network {
                 let key = delivery_key(WireId(id as u32), index as SideIndex);
                 let event = self.agenda.iter().find(|event| event.key == key);
                 assert_eq!(event.map(|event| event.due), side.scheduled, "the agenda is true");
+                self.check_schedule(WireId(id as u32), wire, index as SideIndex);
             }
         }
     }

@@ -33,15 +33,18 @@
 //! ```
 
 mod call;
+mod census;
 mod deliver;
 mod describe;
 mod descriptor;
+mod dial;
 mod host;
 mod name;
 mod option;
 mod poll;
 mod wire;
 
+pub use census::Census;
 pub use deliver::{Delivery, Observer};
 pub use descriptor::Kind;
 pub(crate) use host::fixed_entropy;

@@ -64,11 +64,22 @@ impl Network {
             }
             OptionValue::Time(time) => options.send_timeout = time,
         }
-        let (send, receive) = (options.send_limit, options.receive_limit);
-        if let Some((wire, side)) = self.wire_of(at)? {
-            self.end(wire, side).set_send_limit(send);
-            self.end(wire, side).set_receive_limit(receive);
+        match (name.level, name.name) {
+            (libc::SOL_SOCKET, libc::SO_SNDBUF | libc::SO_RCVBUF) => self.resize(at),
+            _ => Ok(()),
         }
+    }
+
+    /// Gives a connection the buffers that its options say. Whoever waits for room is told where
+    /// there is some now, the peer of a larger window too: on Linux its next probe finds it.
+    fn resize(&mut self, at: Descriptor) -> Sys<()> {
+        let (file, socket) = self.kernel_of(at)?.socket_mut(at.number)?;
+        let (send, receive) = (socket.options.send_limit, socket.options.receive_limit);
+        let Some((wire, side)) = self.wire_of(at)? else { return Ok(()) };
+        let wake = self.end(wire, side).set_send_limit(send);
+        self.end(wire, side).set_receive_limit(receive);
+        self.wake(at.host, file, wake);
+        self.flush(wire, side);
         Ok(())
     }
 
@@ -107,9 +118,14 @@ impl Network {
     }
 
     fn take_error(&mut self, at: Descriptor) -> Sys<i32> {
-        let Some((wire, side)) = self.wire_of(at)? else { return Ok(0) };
-        self.catch_up(wire, side ^ 1);
-        Ok(self.end(wire, side).take_error().map_or(0, |error| error.0))
+        let error = match self.wire_of(at)? {
+            Some((wire, side)) => {
+                self.catch_up(wire, side ^ 1);
+                self.end(wire, side).take_error()
+            }
+            None => self.socket_of(at)?.error.take(),
+        };
+        Ok(error.map_or(0, |error| error.0))
     }
 }
 

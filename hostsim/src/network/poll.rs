@@ -51,6 +51,7 @@ impl Network {
     pub fn control(&mut self, epoll: Descriptor, raw: i32, change: Change) -> Sys<()> {
         let watched = Descriptor::from_raw(raw);
         let file = match watched {
+            Some(at) if at.host != epoll.host => return Err(Errno::EBADF),
             Some(at) => match self.object(at)? {
                 (_, Object::Epoll(_)) => return Err(Errno::EINVAL),
                 (file, _) => Some((at.host, file)),
@@ -133,13 +134,13 @@ impl Network {
             Object::Epoll(set) => {
                 return if set.queued() > 0 { Readiness::IN } else { Readiness::NONE };
             }
-            Object::Socket(Socket { role: Role::Fresh, .. }) => {
-                return Readiness::OUT.with(Readiness::HUP);
+            Object::Socket(Socket { role: Role::Fresh, error, .. }) => {
+                let bits = Readiness::OUT.with(Readiness::HUP);
+                return if error.is_some() { bits.with(Readiness::ERR) } else { bits };
             }
             Object::Socket(Socket { role: Role::Listener(listener), .. }) => {
                 let is_ready = !listener.queue.is_empty();
-                let bits = if is_ready { Readiness::IN } else { Readiness::NONE };
-                return if listener.is_shut { bits.with(Readiness::HUP) } else { bits };
+                return if is_ready { Readiness::IN } else { Readiness::NONE };
             }
             Object::Socket(Socket { role: Role::Connection { wire, side, .. }, .. }) => {
                 (WireId(*wire), *side)

@@ -96,8 +96,10 @@ impl Side {
         flight.find(|next| peer_wants_ack || !next.is_quiet).map(|next| next.due)
     }
 
+    /// Whether nothing refers to the end, and nothing of what it sent could still be seen to arrive.
     pub(super) fn is_gone(&self) -> bool {
-        self.flight.is_empty() && self.end.as_ref().is_none_or(Connection::is_gone)
+        let is_quiet = self.flight.iter().all(|next| next.is_quiet);
+        is_quiet && self.end.as_ref().is_none_or(Connection::is_gone)
     }
 }
 

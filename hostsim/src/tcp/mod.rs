@@ -10,6 +10,7 @@
 //! Segments arrive in order and none is lost between two live ends: the network keeps them until
 //! they are delivered. So there is no reassembly here.
 
+mod check;
 mod queue;
 mod segment;
 mod state;
@@ -107,6 +108,8 @@ pub struct Connection {
     is_blocked: bool,
     /// No descriptor of a program refers to this end any more.
     is_orphan: bool,
+    /// The end is gone without a word to its peer, which is told once it says something.
+    is_unsaid: bool,
 }
 
 impl Connection {
@@ -141,6 +144,7 @@ impl Connection {
             is_fin_acked: false,
             is_blocked: false,
             is_orphan: false,
+            is_unsaid: false,
         }
     }
 
@@ -195,10 +199,11 @@ impl Connection {
 
     /// Owes a window update once a read opened half the buffer.
     fn update_window(&mut self) {
-        let step = (self.receive.limit() as u64 / 2).max(1);
-        if !self.state.is_over() && self.receive.unadvertised() >= step {
-            self.owed.ack = true;
-        }
+        self.owed.ack |= !self.state.is_over() && self.owes_window();
+    }
+
+    fn owes_window(&self) -> bool {
+        self.receive.unadvertised() >= (self.receive.limit() as u64 / 2).max(1)
     }
 
     /// Ends directions, as `shutdown(2)`.
@@ -235,13 +240,18 @@ impl Connection {
 
     /// Resets the connection from this end.
     pub fn abort(&mut self) {
-        self.owed = Owed { reset: self.state.needs_reset(), ..Owed::default() };
+        // A FIN that is not sent yet will never be (Linux `tcp_disconnect`).
+        let is_fin_due = matches!(self.state, State::Closing | State::LastAck) && !self.is_fin_sent;
+        self.owed = Owed { reset: self.state.needs_reset() || is_fin_due, ..Owed::default() };
         self.end_all();
     }
 
-    /// Says nothing more: the next segment of the peer is answered as one to a closed port.
-    pub fn forget_owed(&mut self) {
+    /// Resets the connection without a word: the next segment of the peer is answered as one to a
+    /// closed port.
+    pub fn vanish(&mut self) {
+        self.close(true);
         self.owed = Owed::default();
+        self.is_unsaid = true;
     }
 
     /// Gives the connection up with an error that the program will see, as a timer does.
@@ -272,6 +282,7 @@ impl Connection {
         match self.state {
             State::Closed => {
                 self.owed.reset = true;
+                self.is_unsaid = false;
                 Effect::default()
             }
             State::SynSent => self.on_answer(segment),
@@ -335,6 +346,11 @@ impl Connection {
             self.is_fin_acked = true;
             self.state = self.state.on(Cue::AckOfFin);
         }
+        self.unblock()
+    }
+
+    /// Wakes who was told that there is no room, where there is now.
+    fn unblock(&mut self) -> Readiness {
         if self.is_blocked && self.send.is_writable() {
             self.is_blocked = false;
             return Readiness::OUT;
@@ -405,6 +421,9 @@ impl Connection {
 
     /// Whether an acknowledgment that comes now could be seen by the program or sends more.
     pub fn wants_ack(&self) -> bool {
+        if self.state.is_over() {
+            return self.is_unsaid;
+        }
         self.is_blocked
             || self.send.has_unsent()
             || self.state == State::SynReceived
@@ -448,26 +467,25 @@ impl Connection {
         self.send.queued()
     }
 
+    /// Whether no program holds this end and all that is left is the peer's own end.
+    pub fn is_waiting(&self) -> bool {
+        self.is_orphan && matches!(self.state, State::FinWait2 | State::TimeWait | State::Closed)
+    }
+
     /// Whether no program holds this end and it has nothing left to do.
     pub fn is_gone(&self) -> bool {
         self.is_orphan && self.state.is_over()
     }
 
-    /// Sets how many written bytes the end keeps.
-    pub fn set_send_limit(&mut self, limit: usize) {
+    /// Sets how many written bytes the end keeps; whom to wake.
+    pub fn set_send_limit(&mut self, limit: usize) -> Readiness {
         self.send.set_limit(limit);
+        self.unblock()
     }
 
     /// Sets how many bytes the end keeps for the program to read.
     pub fn set_receive_limit(&mut self, limit: usize) {
         self.receive.set_limit(limit);
-    }
-
-    /// Asserts what the type promises.
-    pub fn check_invariants(&self) {
-        self.send.check_invariants();
-        self.receive.check_invariants();
-        assert!(!self.is_fin_sent || self.is_write_shut, "a FIN is sent after a shutdown only");
-        assert!(!self.is_fin_acked || self.is_fin_sent, "an acknowledged FIN was sent");
+        self.update_window();
     }
 }

@@ -109,6 +109,11 @@ impl SendQueue {
         self.sent < self.end()
     }
 
+    /// Whether there are bytes that the peer's window takes.
+    pub fn has_sendable(&self) -> bool {
+        self.sent < self.end().min(self.edge)
+    }
+
     /// How many bytes may be sent now, at most `max`; marks them as sent.
     pub fn take(&mut self, max: u32) -> u32 {
         let ready = self.end().min(self.edge).saturating_sub(self.sent);
@@ -203,6 +208,11 @@ impl ReceiveQueue {
     pub fn unadvertised(&self) -> u64 {
         let edge = self.next + self.limit.saturating_sub(self.unread()) as u64;
         edge.saturating_sub(self.edge)
+    }
+
+    /// Whether the peer may send nothing more.
+    pub fn is_closed(&self) -> bool {
+        self.edge == self.next
     }
 
     /// How many bytes the queue takes.

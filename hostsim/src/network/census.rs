@@ -1,0 +1,99 @@
+//! What a network holds, in numbers, and what must be so once nothing is pending.
+//!
+//! For tests: a run that leaks or that stalls is found here, whatever the programs do.
+
+use super::wire::{Dial, Side, Wire, WireId};
+use super::{Network, SideIndex};
+use crate::kernel::{Object, Role, Socket};
+use crate::tcp::{Connection, State};
+
+/// How much of each kind a network holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Connections of which an end or a segment is left.
+    pub wires: usize,
+    /// Claims on ports, of every host.
+    pub claims: usize,
+    /// Pending events.
+    pub events: usize,
+    /// Open files.
+    pub files: usize,
+    /// Open files that listen.
+    pub listeners: usize,
+}
+
+impl Network {
+    /// Counts what there is.
+    pub fn census(&self) -> Census {
+        let listens = |object: &Object| {
+            matches!(object, Object::Socket(Socket { role: Role::Listener(_), .. }))
+        };
+        let files = || self.hosts.iter().flat_map(|host| host.kernel.files());
+        Census {
+            wires: self.wires.iter().flatten().count(),
+            claims: self.hosts.iter().map(|host| host.ports.len()).sum(),
+            events: self.agenda.iter().count(),
+            files: files().count(),
+            listeners: files().filter(|(_, file)| listens(&file.object)).count(),
+        }
+    }
+
+    /// Asserts that nothing is stuck, for a moment at which the network has nothing pending.
+    ///
+    /// No end has something to send, no segment that somebody could see is under way, nobody was
+    /// told to wait for what is there, and the two ends of a connection agree on where they are.
+    ///
+    /// # Panics
+    /// Where something is stuck, and where something is pending.
+    pub fn check_at_rest(&self) {
+        assert_eq!(self.pending().count(), 0, "nothing is pending");
+        assert!(self.local.is_empty(), "nothing is under way within a host");
+        for (id, wire) in self.wires.iter().enumerate() {
+            let Some(wire) = wire else { continue };
+            for side in 0..2 {
+                if let Some(stuck) = stuck(wire, side) {
+                    panic!("connection {id}, side {side}: {stuck}: {wire:?}");
+                }
+            }
+        }
+    }
+
+    /// Asserts that the agenda says of a direction what its segments and the peer's end say.
+    pub(super) fn check_schedule(&self, id: WireId, wire: &Wire, from: SideIndex) {
+        let [sender, receiver] = [from, from ^ 1].map(|side| &wire.sides[usize::from(side)]);
+        let wants_ack = receiver.end.as_ref().is_some_and(Connection::wants_ack);
+        let due = sender.next_due(wants_ack).filter(|_| !wire.is_local());
+        assert_eq!(due, sender.scheduled, "wire {id:?}: what could be seen to arrive is pending");
+        assert!(!wire.is_gone(), "wire {id:?}: what nothing refers to is dropped");
+    }
+}
+
+/// What of a side does not go on, where nothing is pending any more.
+fn stuck(wire: &Wire, side: usize) -> Option<&'static str> {
+    let [own, peer]: [&Side; 2] = [&wire.sides[side], &wire.sides[side ^ 1]];
+    let end = own.end.as_ref()?;
+    let peer_end = peer.end.as_ref();
+    let Dial { timer, .. } = own.dial;
+    if end.has_to_send() {
+        return Some("it has something to send");
+    }
+    if timer.is_some() || matches!(end.state(), State::SynSent | State::SynReceived) {
+        return Some("its handshake does not go on");
+    }
+    if end.is_wrongly_blocked() {
+        return Some("it waits for room to write, which there is");
+    }
+    let is_over = |end: Option<&Connection>| end.is_none_or(|end| end.state().is_over());
+    if end.has_unsent() && peer_end.is_some_and(Connection::has_window_to_give) {
+        return Some("its peer has room for what it would send");
+    }
+    // The peer's last acknowledgment may be on its way, and be seen by nobody.
+    if is_over(peer_end) && !end.state().is_over() && peer.flight.is_empty() {
+        return Some("its peer is gone and it was not told");
+    }
+    let has_ended = peer_end.is_some_and(|peer| peer.has_ended_sending() && !peer.has_unsent());
+    if has_ended && !end.state().is_over() && !end.is_done() {
+        return Some("its peer ended its direction and it was not told");
+    }
+    None
+}

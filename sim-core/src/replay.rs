@@ -4,6 +4,7 @@
 //! it that says which class it still has; `corpus/<target>/…` passes. Files that begin with a dot
 //! are not inputs.
 
+use crate::child;
 use crate::failure::{Class, Failure};
 use crate::identity::{Identity, Subject, say, warn_unseeded};
 use crate::report;
@@ -124,6 +125,7 @@ fn expectation(file: &Path) -> Result<Expectation, CasesError> {
 /// # Errors
 /// What the file system says.
 pub fn replay(target: &Target, file: &Path, settings: &Settings) -> io::Result<Run> {
+    child::serve(target);
     warn_unseeded();
     let bytes = std::fs::read(file)?;
     Identity { target, subject: Subject::File(file) }.print();

@@ -79,6 +79,7 @@ impl Sweep {
 #[track_caller]
 pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
     refuse_nesting();
+    child::serve(target);
     warn_unseeded();
     let text = seeds.to_string();
     Identity { target, subject: Subject::Seeds(&text) }.print();
@@ -87,7 +88,7 @@ pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
     let mut next = 0;
     // A stage that a run does not leave is left behind; another one goes on after that run.
     while next < seeds.len() {
-        let runs = stage(target, seeds.iter().skip(next as usize).collect(), settings.watchdog);
+        let runs = stage(target, seeds.clone(), next, settings.watchdog);
         for seed in seeds.iter().skip(next as usize) {
             let is_over = |budget| outside::monotonic() - start >= budget;
             if settings.budget.is_some_and(is_over) {
@@ -113,13 +114,14 @@ pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
 /// How many runs a stage is ahead of who takes them.
 const AHEAD: usize = 64;
 
-/// Runs seeds one after the other on a thread that they share where they may.
+/// Runs the seeds from the `next`th on, one after the other, on a thread that they share where they
+/// may.
 #[expect(clippy::disallowed_methods, reason = "the thread of a sweep's runs")]
-fn stage(target: &Target, seeds: Vec<u64>, watchdog: Duration) -> Receiver<Box<Run>> {
+fn stage(target: &Target, seeds: Seeds, next: u64, watchdog: Duration) -> Receiver<Box<Run>> {
     let (sender, receiver) = sync_channel(AHEAD);
     let target = target.clone();
     std::thread::spawn(move || {
-        for seed in seeds {
+        for seed in seeds.iter().skip(next as usize) {
             let run = run_reusing(&target, &Input::Seed(seed), watchdog);
             if sender.send(Box::new(run)).is_err() {
                 return;

@@ -32,8 +32,11 @@ impl Network {
         Ok(self.kernel_of(at)?.socket_mut(at.number)?.1)
     }
 
-    /// The connection that a socket is an end of.
-    pub(super) fn wire_of(&mut self, at: Descriptor) -> Sys<Option<(WireId, SideIndex)>> {
+    /// The connection that a socket is an end of, and which end.
+    ///
+    /// # Errors
+    /// `EBADF`, `ENOTSOCK`.
+    pub fn wire_of(&mut self, at: Descriptor) -> Sys<Option<(WireId, SideIndex)>> {
         Ok(match self.socket_of(at)?.role {
             Role::Connection { wire, side, .. } => Some((WireId(wire), side)),
             _ => None,

@@ -130,15 +130,13 @@ impl Network {
         Ok(())
     }
 
-    /// Whether a connection of these addresses stands, of which a host has two at no time. One that
-    /// only waits for the peer's end does not count: Linux keeps it apart and lets it be reused (row
-    /// A35).
+    /// Whether a connection of these addresses stands. One that its dialer left and that only waits
+    /// for the peer's end does not (row A35).
     fn has_wire(&self, local: SocketAddr, remote: SocketAddr) -> bool {
-        let mut wires = self.wires.iter().flatten();
-        wires.any(|wire| {
-            let [dialed, accepted] = &wire.sides;
-            let stands = dialed.end.as_ref().is_some_and(|end| !end.is_waiting());
-            dialed.local == local && accepted.local == remote && stands
+        let mut wires = self.wires.iter().flatten().map(|wire| &wire.sides);
+        wires.any(|[dialed, accepted]| {
+            let is_left = dialed.end.as_ref().is_none_or(Connection::is_left);
+            (dialed.local, accepted.local) == (local, remote) && !is_left
         })
     }
 }

@@ -467,14 +467,15 @@ impl Connection {
         self.send.queued()
     }
 
-    /// Whether no program holds this end and all that is left is the peer's own end.
-    pub fn is_waiting(&self) -> bool {
-        self.is_orphan && matches!(self.state, State::FinWait2 | State::TimeWait | State::Closed)
-    }
-
     /// Whether no program holds this end and it has nothing left to do.
     pub fn is_gone(&self) -> bool {
         self.is_orphan && self.state.is_over()
+    }
+
+    /// Whether no program holds this end and it waits for nothing but the peer's FIN, if for that:
+    /// Linux keeps a stub of it, which does not stand in the way of another dial.
+    pub fn is_left(&self) -> bool {
+        self.is_orphan && (self.state.is_over() || self.state == State::FinWait2)
     }
 
     /// Sets how many written bytes the end keeps; whom to wake.

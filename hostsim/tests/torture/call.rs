@@ -4,7 +4,7 @@ use super::flow::Flow;
 use super::rig::{EDGE, Kind, Rig};
 use hostsim::address::Domain;
 use hostsim::errno::{Errno, Sys};
-use hostsim::network::Change;
+use hostsim::network::{Change, WireId};
 use hostsim::tcp::{Direction, Readiness};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -157,7 +157,11 @@ impl Rig {
         match (self.opens[&id].kind, result) {
             (Kind::Listener, Ok((accepted, remote))) => {
                 let local = self.network.local_address(accepted).unwrap();
-                let flow = self.flow_of(canonical(remote), canonical(local));
+                // Connections are numbered by their dials, and so are flows.
+                let (WireId(wire), side) = self.network.wire_of(accepted).unwrap().unwrap();
+                let flow = wire as usize;
+                let ends = (self.flows[flow].local, self.flows[flow].remote);
+                assert_eq!((ends, side), ((canonical(remote), canonical(local)), 1));
                 assert!(!self.flows[flow].is_accepted, "a connection is accepted once");
                 self.flows[flow].is_accepted = true;
                 let is_linger_zero = self.opens[&id].is_linger_zero;

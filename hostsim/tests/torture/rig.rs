@@ -9,7 +9,6 @@ use hostsim::network::{Change, Network};
 use hostsim::tcp::Readiness;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -212,13 +211,6 @@ impl Rig {
             self.opens.get_mut(&id).unwrap().watch = Some(Watch { raw, events });
         }
         result.is_ok()
-    }
-
-    /// The flow of an address pair that was dialed last.
-    pub(crate) fn flow_of(&self, local: SocketAddr, remote: SocketAddr) -> usize {
-        let found =
-            self.flows.iter().rposition(|flow| flow.local == local && flow.remote == remote);
-        found.unwrap_or_else(|| panic!("nobody dialed {remote} from {local}"))
     }
 }
 

@@ -72,7 +72,8 @@ impl Sweep {
     }
 }
 
-/// Runs every seed, until the budget of time is used up where there is one.
+/// Runs every seed, until the budget of time is used up where there is one. In a process that a
+/// parent started for one run of the target, it makes that run and ends the process.
 ///
 /// # Panics
 /// Inside a run.

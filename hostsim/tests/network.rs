@@ -40,6 +40,7 @@ fn an_end_that_is_reset_leaves_nothing_although_an_acknowledgment_is_on_its_way(
     pair.network.send(dialer, b"x").unwrap();
     pair.step();
     pair.network.close(dialer).unwrap();
+    pair.rest();
     pair.end(&[listener, accepted]);
 }
 

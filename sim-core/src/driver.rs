@@ -100,6 +100,7 @@ impl Sim {
             }
         }
         self.slot.add_name(name);
+        self.watch.add_name(name);
         self.history.borrow_mut().record(0, Event::Host { host: host.0, name });
         (host, address)
     }
@@ -195,13 +196,18 @@ impl Sim {
             (network.now(), network.host(host).busy_until)
         };
         let machine = self.seats[host.0 as usize].machine.as_mut()?;
+        self.watch.set_host(Some(host));
         let deadline = if busy_until > now { Some(busy_until) } else { machine.run() };
+        self.watch.set_host(None);
         self.set_deadline(host, deadline);
         panics::install();
-        // What the program said comes first: trouble may be its consequence.
+        // A call that broke the run comes before what the program said of its result; a machine
+        // that does not rest may do so because of what it said.
         let reported = self.slot.take();
         let trouble = self.world.take_trouble();
-        reported.or_else(|| trouble.map(|trouble| self.on_trouble(&trouble)))
+        let is_last = matches!(trouble, None | Some(Trouble::Restless { .. }));
+        let trouble = trouble.map(|trouble| self.on_trouble(&trouble));
+        if is_last { reported.or(trouble) } else { trouble }
     }
 
     fn on_trouble(&self, trouble: &Trouble) -> Failure {

@@ -8,10 +8,12 @@ use crate::child;
 use crate::failure::{Class, Failure};
 use crate::identity::{Identity, Subject, warn_unseeded};
 use crate::report;
-use crate::run::{Input, Run, Target, run_reusing};
+use crate::run::{Input, Run, Target};
 use crate::self_check;
 use crate::settings::Settings;
+use crate::stage::Stage;
 use crate::sweep::settings_or_exit;
+use std::cell::RefCell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -38,16 +40,33 @@ fn settings() -> &'static Settings {
 pub fn one(target: &Target, bytes: &[u8]) {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let input = Input::Bytes(bytes.to_vec());
-    let run = run_reusing(target, &input, settings().watchdog);
+    let run = run_on_stage(target, input.clone());
     let is_checked = COUNT.fetch_add(1, Ordering::Relaxed) % CHECKED == 1;
     let times = if is_checked || run.failure.is_some() { self_check::RERUNS } else { 0 };
     let diverged = self_check::in_process(target, &input, &run, times, settings().watchdog);
     if let Some(failure) = diverged.or_else(|| run.failure.clone()) {
-        if failure.class == Class::Inconclusive {
-            return;
+        if failure.class != Class::Inconclusive {
+            report_and_crash(target, &run, &failure);
         }
-        report_and_crash(target, &run, &failure);
+        crate::identity::say(&format!("sim: target={} {failure}", target.name()));
     }
+}
+
+/// Makes a run on the stage of this thread. libFuzzer's own thread stays outside of every world: its
+/// alarm reads the clock there.
+fn run_on_stage(target: &Target, input: Input) -> Box<Run> {
+    thread_local! {
+        static STAGE: RefCell<Option<Stage>> = const { RefCell::new(None) };
+    }
+    STAGE.with_borrow_mut(|slot| {
+        let stage = slot.get_or_insert_with(|| Stage::start(target, settings().watchdog));
+        stage.ask(input);
+        let (run, goes_on) = stage.take();
+        if !goes_on {
+            *slot = None;
+        }
+        run
+    })
 }
 
 fn report_and_crash(target: &Target, run: &Run, failure: &Failure) -> ! {

@@ -22,6 +22,7 @@ pub mod self_check;
 pub mod settings;
 pub mod sim;
 pub mod source;
+mod stage;
 pub mod swarm;
 pub mod sweep;
 pub mod tape;

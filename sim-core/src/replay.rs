@@ -82,12 +82,19 @@ pub fn cases(root: &Path, folder: &str, targets: &[Target]) -> Result<Vec<Case>,
                 targets: names.join(", "),
             });
         }
-        for file in list(&target_folder)? {
-            if file.extension().is_none_or(|extension| extension != "toml") {
-                let name = format!("{folder}/{target}/{}", file_name(&file));
-                let expectation = expectation(&file)?;
-                cases.push(Case { name, file, target: target.clone(), expectation });
-            }
+        cases.extend(cases_of(&target_folder, folder, &target)?);
+    }
+    Ok(cases)
+}
+
+/// The pinned files in the folder of one target.
+fn cases_of(path: &Path, folder: &str, target: &str) -> Result<Vec<Case>, CasesError> {
+    let mut cases = Vec::new();
+    for file in list(path)? {
+        if file.extension().is_none_or(|extension| extension != "toml") {
+            let name = format!("{folder}/{target}/{}", file_name(&file));
+            let expectation = expectation(&file)?;
+            cases.push(Case { name, file, target: target.to_owned(), expectation });
         }
     }
     Ok(cases)
@@ -200,8 +207,32 @@ pub fn target_of(file: &Path) -> String {
 /// # Panics
 /// Where the run failed.
 pub(crate) fn test_input(target: &Target, file: &Path, settings: &Settings) {
-    if target_of(file) == target.name() {
+    let of_file = target_of(file);
+    if of_file == target.name() {
         let class = input(target, file, settings);
         assert!(class.is_none(), "the run failed: {}", class.map_or("", Class::name));
+    } else {
+        let (name, file) = (target.name(), file.display());
+        say(&format!(
+            "sim: not run: SIM_INPUT={file} is for target \"{of_file}\", this test's is \"{name}\"; \
+             SIM_TARGET={name} makes it so"
+        ));
+    }
+}
+
+/// Replays the files that are pinned for a target below `root`, where there are some.
+///
+/// # Panics
+/// Where one is not as expected, or cannot be read.
+pub(crate) fn test_pinned(target: &Target, root: &Path, settings: &Settings) {
+    let folder = root.join("regressions").join(target.name());
+    if !folder.is_dir() {
+        return;
+    }
+    let cases = cases_of(&folder, "regressions", target.name());
+    for case in cases.unwrap_or_else(|error| panic!("{error}")) {
+        if let Err(text) = test_case(target, &case, settings) {
+            panic!("{}: {text}", case.name);
+        }
     }
 }

@@ -99,7 +99,10 @@ pub fn print(
         let shown = below_workspace(file);
         let shown = shown.display();
         replay.push(format!("input:  {shown} ({bytes} bytes)"));
-        replay.push(format!("pin:    cp {shown} regressions/{}/NAME", target.name()));
+        let pinned = format!("regressions/{}", target.name());
+        if !file.parent().is_some_and(|folder| folder.ends_with(&pinned)) {
+            replay.push(format!("pin:    mkdir -p {pinned} && cp {shown} {pinned}/NAME"));
+        }
     }
     say(&text(target, run, failure, &replay));
 }

@@ -13,6 +13,7 @@ use crate::history::{Hash, History};
 use crate::panics::Scope;
 use crate::sim::Sim;
 use crate::source::Source;
+use crate::stage::Watch;
 use crate::swarm::Plan;
 use crate::tape::Tape;
 use hostsim::machine::{Machine, is_inside_runtime};
@@ -129,19 +130,13 @@ impl Run {
         self.failure.as_ref().map(|failure| failure.class)
     }
 
-    /// A run that the watchdog gave up.
-    pub(crate) fn given_up(watchdog: Duration) -> Run {
-        let text = format!("the run did not end within {watchdog:?} of real time");
-        Run::lost(Failure::new(Class::Inconclusive, "watchdog", text))
-    }
-
     /// A run whose thread ended before it.
     pub(crate) fn without_result() -> Run {
         let text = "the thread of the run ended without a result";
         Run::lost(Failure::new(Class::Internal, "thread", text))
     }
 
-    fn lost(failure: Failure) -> Run {
+    pub(crate) fn lost(failure: Failure) -> Run {
         let history = History::default();
         Run {
             failure: Some(failure),
@@ -175,15 +170,17 @@ pub fn run(target: &Target, input: &Input, watchdog: Duration) -> Run {
     };
     let source = input.source();
     let (sender, receiver) = channel();
+    let watch = Arc::<Watch>::default();
+    let watched = watch.clone();
     let thread = std::thread::Builder::new().name("sim".to_owned());
-    let spawned = thread.spawn(move || drop(sender.send(run_here(body, source))));
+    let spawned = thread.spawn(move || drop(sender.send(run_here(body, source, &watched))));
     let thread = spawned.expect("the system has a thread for a run");
     match receiver.recv_timeout(watchdog) {
         Ok(run) => {
             drop(thread.join());
             run
         }
-        Err(RecvTimeoutError::Timeout) => Run::given_up(watchdog),
+        Err(RecvTimeoutError::Timeout) => watch.give_up(watchdog),
         Err(RecvTimeoutError::Disconnected) => Run::without_result(),
     }
 }
@@ -194,6 +191,17 @@ pub fn run(target: &Target, input: &Input, watchdog: Duration) -> Run {
 /// Inside a run.
 #[track_caller]
 pub fn run_reusing(target: &Target, input: &Input, watchdog: Duration) -> Run {
+    run_watched(target, input, watchdog, &Arc::default())
+}
+
+/// As [`run_reusing`], while somebody watches.
+#[track_caller]
+pub(crate) fn run_watched(
+    target: &Target,
+    input: &Input,
+    watchdog: Duration,
+    watch: &Arc<Watch>,
+) -> Run {
     refuse_nesting();
     let is_marked = target.marks_threads.load(Ordering::Relaxed);
     if is_marked || is_inside_runtime() || seam::probe().is_err() {
@@ -205,7 +213,7 @@ pub fn run_reusing(target: &Target, input: &Input, watchdog: Duration) -> Run {
         Err(failure) => return Run::lost(failure),
     };
     let before = outside::hash_states();
-    let run_of_reuse = run_here(body, input.source());
+    let run_of_reuse = run_here(body, input.source(), watch);
     let made = outside::hash_states().wrapping_sub(before).wrapping_sub(1);
     let is_marked =
         run_of_reuse.has_drawn || made != per_machine * u64::from(run_of_reuse.machines);
@@ -246,10 +254,11 @@ fn states_per_machine() -> u64 {
 }
 
 /// Runs one input on this thread.
-fn run_here(body: Body, source: Source) -> Run {
+fn run_here(body: Body, source: Source, watch: &Arc<Watch>) -> Run {
     let world = World::new();
+    watch.begin(&world);
     let entered = seam::enter(&world);
-    let mut sim = Sim::new(world, source);
+    let mut sim = Sim::new(world, source, watch.clone());
     let slot = sim.slot.clone();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         slot.within(Scope::Body, || body(&mut sim));

@@ -7,6 +7,7 @@ use crate::node::{App, Node, NodeSpec, Process, Seat};
 use crate::panics::Slot;
 use crate::seed::{Seed, Stream};
 use crate::source::{Choice, Source};
+use crate::stage::Watch;
 use crate::swarm::{self, Plan, Shape};
 use crate::workload::{
     CLIENTS, Client, Ended, Frame, IN_FLIGHT, Next, OPERATIONS, Operation, Outcome, PAUSE,
@@ -21,6 +22,7 @@ use std::fmt::Debug;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Clients of a scenario that have not ended, and those that just did.
 #[derive(Clone, Default)]
@@ -54,6 +56,7 @@ impl Progress {
 /// The calls draw from the swarm and network lanes, in the order in which they are made.
 pub struct Sim {
     pub(crate) world: Rc<World>,
+    pub(crate) watch: Arc<Watch>,
     pub(crate) slot: Rc<Slot>,
     pub(crate) source: Source,
     pub(crate) plan: Plan,
@@ -78,7 +81,7 @@ pub struct Sim {
 
 impl Sim {
     /// A run of a source, in a world that is current on this thread.
-    pub(crate) fn new(world: Rc<World>, mut source: Source) -> Sim {
+    pub(crate) fn new(world: Rc<World>, mut source: Source, watch: Arc<Watch>) -> Sim {
         let slot = Slot::new();
         world.set_slot(slot.clone());
         let mut plan = Plan::default();
@@ -88,6 +91,7 @@ impl Sim {
         world.set_entropy(Box::new(move |into| stream.fill_bytes(into)));
         let sim = Sim {
             world,
+            watch,
             slot,
             source,
             plan,

@@ -5,15 +5,14 @@
 
 use crate::child;
 use crate::failure::{Class, Failure};
-use crate::identity::{Identity, Subject, warn_unseeded};
+use crate::identity::{Identity, Subject, say, warn_unseeded};
 use crate::report;
-use crate::run::{Input, Run, Target, refuse_nesting, run_reusing};
+use crate::run::{Input, Run, Target, refuse_nesting};
 use crate::self_check;
-use crate::settings::{Seeds, Settings};
+use crate::settings::{Seeds, Settings, workspace};
+use crate::stage::Stage;
 use hostsim::seam::outside;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::Duration;
 
 /// Of the passing runs, one in so many is run again.
 const CHECKED: u64 = 16;
@@ -36,6 +35,8 @@ pub struct Bug {
 /// What came of a sweep.
 #[derive(Clone, Debug, Default)]
 pub struct Sweep {
+    /// How many seeds were asked for.
+    pub asked: u64,
     /// How many runs there were.
     pub runs: u64,
     /// How many failed.
@@ -57,8 +58,12 @@ impl Sweep {
             0 => String::new(),
             count => format!(" inconclusive {count}"),
         };
+        let budget = match self.asked > self.runs {
+            true => format!(" of {} seeds, the budget ended", self.asked),
+            false => String::new(),
+        };
         format!(
-            "sweep {} runs {} failures {} diverged {}{inconclusive}",
+            "sweep {} runs {} failures {} diverged {}{inconclusive}{budget}",
             target.name(),
             self.runs,
             self.failures,
@@ -85,52 +90,35 @@ pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
     let text = seeds.to_string();
     Identity { target, subject: Subject::Seeds(&text) }.print();
     let start = outside::monotonic();
-    let mut sweep = Sweep::default();
-    let mut next = 0;
-    // A stage that a run does not leave is left behind; another one goes on after that run.
-    while next < seeds.len() {
-        let runs = stage(target, seeds.clone(), next, settings.watchdog);
-        for seed in seeds.iter().skip(next as usize) {
-            let is_over = |budget| outside::monotonic() - start >= budget;
-            if settings.budget.is_some_and(is_over) {
-                return sweep;
-            }
-            next += 1;
-            match runs.recv_timeout(settings.watchdog) {
-                Ok(run) => sweep.add(target, seed, &run, settings),
-                Err(error) => {
-                    let run = match error {
-                        RecvTimeoutError::Timeout => Run::given_up(settings.watchdog),
-                        RecvTimeoutError::Disconnected => Run::without_result(),
-                    };
-                    sweep.add(target, seed, &run, settings);
-                    break;
-                }
-            }
+    let is_over = |budget| outside::monotonic() - start >= budget;
+    let mut sweep = Sweep { asked: seeds.len(), ..Sweep::default() };
+    let mut stage = Stage::start(target, settings.watchdog);
+    let mut ahead = seeds.iter();
+    for seed in ahead.by_ref().take(AHEAD) {
+        stage.ask(Input::Seed(seed));
+    }
+    for (index, seed) in seeds.iter().enumerate() {
+        if settings.budget.is_some_and(is_over) {
+            break;
+        }
+        if let Some(next) = ahead.next() {
+            stage.ask(Input::Seed(next));
+        }
+        let (run, goes_on) = stage.take();
+        sweep.add(target, seed, &run, settings);
+        if !goes_on {
+            // A stage that a run does not leave is left behind; another one goes on after that run.
+            stage = Stage::start(target, settings.watchdog);
+            ahead = seeds.iter();
+            let asked = ahead.by_ref().skip(index + 1).take(AHEAD);
+            asked.for_each(|seed| stage.ask(Input::Seed(seed)));
         }
     }
     sweep
 }
 
 /// How many runs a stage is ahead of who takes them.
-const AHEAD: usize = 64;
-
-/// Runs the seeds from the `next`th on, one after the other, on a thread that they share where they
-/// may.
-#[expect(clippy::disallowed_methods, reason = "the thread of a sweep's runs")]
-fn stage(target: &Target, seeds: Seeds, next: u64, watchdog: Duration) -> Receiver<Box<Run>> {
-    let (sender, receiver) = sync_channel(AHEAD);
-    let target = target.clone();
-    std::thread::spawn(move || {
-        for seed in seeds.iter().skip(next as usize) {
-            let run = run_reusing(&target, &Input::Seed(seed), watchdog);
-            if sender.send(Box::new(run)).is_err() {
-                return;
-            }
-        }
-    });
-    receiver
-}
+const AHEAD: usize = 16;
 
 impl Sweep {
     fn add(&mut self, target: &Target, seed: u64, run: &Run, settings: &Settings) {
@@ -168,7 +156,13 @@ impl Sweep {
             bug.count += 1;
             return;
         }
-        let file = report::save(settings, target, run, &failure).ok();
+        let file = match report::save(settings, target, run, &failure) {
+            Ok(file) => Some(file),
+            Err(error) => {
+                say(&format!("sim: the failing input cannot be written: {error}"));
+                None
+            }
+        };
         let failure = match confirm(target, run, &failure, file.as_deref(), settings) {
             Some(diverged) => {
                 self.diverged += 1;
@@ -203,14 +197,15 @@ pub(crate) fn confirm(
 /// Bad ones end it before anything runs, with one line and exit code 2.
 pub fn settings_or_exit() -> Settings {
     Settings::from_env().unwrap_or_else(|error| {
-        crate::identity::say(&format!("sim: {error}"));
+        say(&format!("sim: {error}"));
         std::process::exit(2);
     })
 }
 
 /// A whole test of a target: its `SIM_INPUT` where one is given, else its seeds.
 ///
-/// With `SIM_INPUT` of another target it does nothing. Without `SIM_SEEDS` it runs `seeds`.
+/// With `SIM_INPUT` of another target it says so and does nothing. Before its seeds come the files
+/// in `regressions/<target>` of the workspace. Without `SIM_SEEDS` it runs `seeds`.
 ///
 /// # Panics
 /// Where a run failed.
@@ -221,6 +216,7 @@ pub fn test(target: &Target, seeds: std::ops::Range<u64>) {
         crate::replay::test_input(target, file, &settings);
         return;
     }
+    crate::replay::test_pinned(target, &workspace(), &settings);
     let found = sweep_of(target, seeds, &settings);
     println!("{}", found.summary(target));
     assert!(found.bugs.is_empty(), "{}; the reports are above", found.summary(target));

@@ -110,8 +110,10 @@ impl Network {
             (libc::SOL_SOCKET, libc::SO_DOMAIN) if domain == Domain::V4 => libc::AF_INET,
             (libc::SOL_SOCKET, libc::SO_DOMAIN) => libc::AF_INET6,
             (libc::SOL_SOCKET, libc::SO_ACCEPTCONN) => i32::from(listens),
-            (libc::SOL_SOCKET, libc::SO_SNDBUF) => options.send_limit as i32,
-            (libc::SOL_SOCKET, libc::SO_RCVBUF) => options.receive_limit as i32,
+            (libc::SOL_SOCKET, libc::SO_SNDBUF) => options.send_limit.max(SEND_LIMIT_MIN) as i32,
+            (libc::SOL_SOCKET, libc::SO_RCVBUF) => {
+                options.receive_limit.max(RECEIVE_LIMIT_MIN) as i32
+            }
             _ => get_int(&options, name)?,
         };
         Ok(OptionValue::Int(value))

@@ -1,8 +1,8 @@
 //! Threads that programs make, in their machine's turn.
 #![expect(clippy::disallowed_methods, reason = "threads, clocks and sleeps are the simulated ones")]
 
-use hostsim::clock::Instant;
-use hostsim::fleet::Fleet;
+use crate::clock::Instant;
+use crate::fleet::Fleet;
 use std::cell::RefCell;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -333,7 +333,7 @@ fn a_fleet_with_work_outstanding_is_dropped() {
 #[test]
 fn outside_a_turn_threads_are_real() {
     let fleet = one();
-    let thread = std::thread::spawn(|| hostsim::seam::current().is_none());
+    let thread = std::thread::spawn(|| crate::seam::current().is_none());
     assert!(thread.join().expect("it ends"));
     drop(fleet);
 }

@@ -1,7 +1,7 @@
 //! Names of hosts and services, as programs ask for them.
 
+use crate::fleet::Fleet;
 use expect_test::expect;
-use hostsim::fleet::Fleet;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 use std::fmt::Write as _;

@@ -161,7 +161,7 @@ impl Network {
     /// Writes to a connection, as `send(2)`.
     ///
     /// # Errors
-    /// Those of [`Connection::write`]; `EPIPE` for a socket that never was connected.
+    /// Those of [`Connection::write`](crate::tcp::Connection::write); `EPIPE` for a socket that never was connected.
     pub fn send(&mut self, at: Descriptor, bytes: &[u8]) -> Sys<usize> {
         self.send_parts(at, std::iter::once(bytes))
     }
@@ -191,7 +191,7 @@ impl Network {
     /// Reads from a connection, as `recv(2)`; a peek leaves the bytes.
     ///
     /// # Errors
-    /// Those of [`Connection::read`]; `ENOTCONN` for a socket that never was connected.
+    /// Those of [`Connection::read`](crate::tcp::Connection::read); `ENOTCONN` for a socket that never was connected.
     pub fn receive(&mut self, at: Descriptor, into: &mut [u8], is_peek: bool) -> Sys<usize> {
         let Some((wire, side)) = self.wire_of(at)? else {
             return Err(self.socket_of(at)?.error.take().unwrap_or(Errno::ENOTCONN));

@@ -5,6 +5,8 @@ use sim_core::run::{Input, Run, run};
 use sim_core::seed::Seed;
 use sim_core::{Checker, Sim, Target, Violation, always};
 use sim_tests::systems::{all, correct};
+use std::sync::Mutex;
+use std::thread::ThreadId;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -159,6 +161,30 @@ fn a_blocking_call_that_would_wait_is_class_deadlock_and_names_the_call() {
 }
 
 #[test]
+fn a_blocking_call_that_would_wait_comes_before_the_panic_it_leads_to() {
+    let failure = failure(|sim| {
+        let server = sim.node("server", |_| async {});
+        let address = (server.addresses()[0], 7);
+        sim.client("client", move |_| async move {
+            std::net::TcpStream::connect(address).unwrap();
+        });
+    });
+    assert_eq!((failure.class, failure.origin.as_str()), (Class::Deadlock, "blocking connect"));
+}
+
+/// A signal handler on libFuzzer's own thread reads the clock: it must be the real one.
+#[test]
+fn a_fuzzer_s_own_thread_stays_outside_of_runs() {
+    static RAN_ON: Mutex<Option<ThreadId>> = Mutex::new(None);
+    let target = Target::new("threads", |_| {
+        *RAN_ON.lock().unwrap() = Some(std::thread::current().id());
+    });
+    sim_core::fuzz::one(&target, &[]);
+    let ran_on = RAN_ON.lock().unwrap().expect("the body ran");
+    assert_ne!(ran_on, std::thread::current().id());
+}
+
+#[test]
 fn a_node_that_never_rests_is_inconclusive() {
     let failure = failure(|sim| {
         sim.client("client", |_| async {
@@ -184,6 +210,7 @@ fn a_node_that_never_returns_is_inconclusive_by_the_watchdog() {
     let failure = run.failure.expect("it does not pass");
     let seen = (failure.class, failure.origin.as_str());
     assert_eq!(seen, (Class::Inconclusive, "watchdog"));
+    assert!(failure.message.contains("node client has the turn"), "{failure}");
 }
 
 #[test]

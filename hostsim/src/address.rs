@@ -3,13 +3,18 @@
 //! One table a host. Knows no sockets beyond their file number and no segments. An IPv4 address
 //! and its IPv4-mapped IPv6 form are one address here; a socket remembers which form it shows.
 
+use crate::clock::Instant;
 use crate::errno::{Errno, Sys};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 /// Ports that a host gives by itself (`net.ipv4.ip_local_port_range`).
 pub const EPHEMERAL: RangeInclusive<u16> = 32_768..=60_999;
+
+/// How long a connection that closed first keeps its port (`TCP_TIMEWAIT_LEN`).
+const TIME_WAIT: Duration = Duration::from_secs(60);
 
 /// The family of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,6 +63,8 @@ pub struct Claim {
     pub reuses_port: bool,
     /// The listener's file, once it listens.
     pub listener: Option<u32>,
+    /// The host chose the port for a dial: such ports are taken again before they are free.
+    pub is_dialed: bool,
 }
 
 impl Claim {
@@ -91,10 +98,19 @@ pub struct ClaimId {
     serial: u32,
 }
 
+/// What a connection in TIME_WAIT claims; one stands for all that claim the same.
+#[derive(Debug)]
+struct Waiting {
+    port: u16,
+    claim: Claim,
+    until: Instant,
+}
+
 /// The claims of one host.
 #[derive(Debug, Default)]
 pub struct Ports {
     claims: BTreeMap<ClaimId, Claim>,
+    waiting: Vec<Waiting>,
     serial: u32,
     dialed: u16,
     bound: u16,
@@ -105,9 +121,13 @@ impl Ports {
     ///
     /// # Errors
     /// `EADDRINUSE` on a conflict, and where no port is free.
-    pub fn bind(&mut self, port: u16, claim: Claim) -> Sys<(u16, ClaimId)> {
+    pub fn bind(&mut self, port: u16, claim: Claim, now: Instant) -> Sys<(u16, ClaimId)> {
+        self.waiting.retain(|waiting| waiting.until > now);
         let port = if port == 0 { self.free_for_bind(&claim)? } else { port };
-        if self.on_port(port).any(|(_, other)| claim.conflicts(other)) {
+        let mut waiting = self.waiting.iter().filter(|waiting| waiting.port == port);
+        if self.on_port(port).any(|(_, other)| claim.conflicts(other))
+            || waiting.any(|waiting| claim.conflicts(&waiting.claim))
+        {
             return Err(Errno::EADDRINUSE);
         }
         Ok((port, self.insert(port, claim)))
@@ -120,7 +140,7 @@ impl Ports {
     pub fn dial(&mut self, claim: Claim) -> Sys<(u16, ClaimId)> {
         let port = self.free(self.dialed, 0, &claim).ok_or(Errno::EADDRNOTAVAIL)?;
         self.dialed = (port - EPHEMERAL.start()) / 2 + 1;
-        Ok((port, self.insert(port, claim)))
+        Ok((port, self.insert(port, Claim { is_dialed: true, ..claim })))
     }
 
     fn free_for_bind(&mut self, claim: &Claim) -> Sys<u16> {
@@ -131,9 +151,13 @@ impl Ports {
 
     fn free(&self, from: u16, parity: u16, claim: &Claim) -> Option<u16> {
         let count = (EPHEMERAL.end() - EPHEMERAL.start()).div_ceil(2);
-        (0..count)
-            .map(|step| EPHEMERAL.start() + 2 * ((from + step) % count) + parity)
-            .find(|&port| !self.on_port(port).any(|(_, other)| claim.overlaps(other)))
+        (0..count).map(|step| EPHEMERAL.start() + 2 * ((from + step) % count) + parity).find(
+            |&port| {
+                let mut waiting = self.waiting.iter().filter(|waiting| waiting.port == port);
+                !self.on_port(port).any(|(_, other)| claim.overlaps(other))
+                    && !waiting.any(|waiting| claim.overlaps(&waiting.claim))
+            },
+        )
     }
 
     /// A further claim beside one that stands: an accepted connection on its listener's port.
@@ -166,6 +190,17 @@ impl Ports {
         if let Some(claim) = self.claims.get_mut(&id) {
             claim.listener = None;
         }
+    }
+
+    /// Drops the claim of a connection that goes into TIME_WAIT: for a minute its port is taken for
+    /// whoever does not share addresses.
+    pub fn wait(&mut self, id: ClaimId, now: Instant) {
+        let Some(claim) = self.claims.remove(&id).filter(|claim| !claim.is_dialed) else { return };
+        let (port, until) = (id.port, now + TIME_WAIT);
+        self.waiting.retain(|waiting| {
+            waiting.until > now && (waiting.port, waiting.claim) != (port, claim)
+        });
+        self.waiting.push(Waiting { port, claim, until });
     }
 
     /// Drops a claim.
@@ -208,15 +243,26 @@ mod tests {
     fn claim(ip: &str) -> Claim {
         let ip = ip.parse().expect("tests use addresses");
         let is_dual = true;
-        Claim { ip, is_dual, reuses_address: true, reuses_port: false, listener: None }
+        Claim {
+            ip,
+            is_dual,
+            reuses_address: true,
+            reuses_port: false,
+            listener: None,
+            is_dialed: false,
+        }
     }
 
     #[track_caller]
     fn check(first: &str, second: &str, expected: Sys<()>) {
         let mut ports = Ports::default();
-        let (_, id) = ports.bind(7, claim(first)).expect("the first claim stands");
+        let (_, id) = ports.bind(7, claim(first), Instant::START).expect("the first claim stands");
         ports.listen(id, 1).expect("the first listens");
-        assert_eq!(ports.bind(7, claim(second)).map(|_| ()), expected, "{first} then {second}");
+        assert_eq!(
+            ports.bind(7, claim(second), Instant::START).map(|_| ()),
+            expected,
+            "{first} then {second}"
+        );
     }
 
     #[test]
@@ -235,9 +281,9 @@ mod tests {
         let mut wild = claim("0.0.0.0");
         wild.reuses_port = true;
         let exact = Claim { ip: "10.0.0.1".parse().unwrap(), ..wild };
-        let (_, wild) = ports.bind(7, wild).unwrap();
+        let (_, wild) = ports.bind(7, wild, Instant::START).unwrap();
         ports.listen(wild, 1).unwrap();
-        let (_, exact) = ports.bind(7, exact).unwrap();
+        let (_, exact) = ports.bind(7, exact, Instant::START).unwrap();
         ports.listen(exact, 2).unwrap();
         assert_eq!(ports.listener("10.0.0.1:7".parse().unwrap()), Some(2));
         assert_eq!(ports.listener("10.0.0.2:7".parse().unwrap()), Some(1));
@@ -248,7 +294,8 @@ mod tests {
     fn dials_take_even_ports_and_binds_odd_ones() {
         let mut ports = Ports::default();
         let dialed: Vec<u16> = (0..3).map(|_| ports.dial(claim("10.0.0.1")).unwrap().0).collect();
-        let bound: Vec<u16> = (0..2).map(|_| ports.bind(0, claim("10.0.0.1")).unwrap().0).collect();
+        let bound: Vec<u16> =
+            (0..2).map(|_| ports.bind(0, claim("10.0.0.1"), Instant::START).unwrap().0).collect();
         assert_eq!((dialed, bound), (vec![32_768, 32_770, 32_772], vec![32_769, 32_771]));
     }
 

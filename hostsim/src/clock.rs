@@ -25,6 +25,11 @@ impl Instant {
         Duration::from_nanos(self.0)
     }
 
+    /// The time from `earlier` to this moment; zero where that is later.
+    pub const fn since(self, earlier: Instant) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
+
     /// The next moment: events of a run are at least this far apart.
     pub const fn next(self) -> Instant {
         Instant(self.0 + 1)

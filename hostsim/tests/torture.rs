@@ -15,15 +15,22 @@ mod look;
 mod random;
 #[path = "torture/rig.rs"]
 mod rig;
+#[path = "torture/silence.rs"]
+mod silence;
 
 use hostsim::network::Census;
 use rig::{Kind, Rig};
+use silence::Silence;
 
 /// How many cases a test has.
 const CASES: u64 = 1_000;
 
 fn torture(seed: u64, calls: usize, patience: usize) {
-    let mut rig = Rig::new(seed);
+    torture_in(Silence::Never, seed, calls, patience);
+}
+
+fn torture_in(silence: Silence, seed: u64, calls: usize, patience: usize) {
+    let mut rig = Rig::new(seed, silence);
     for _ in 0..calls {
         match rig.random.below(patience) {
             0 => drop(rig.step()),
@@ -35,6 +42,7 @@ fn torture(seed: u64, calls: usize, patience: usize) {
             rig.rest();
         }
     }
+    rig.hear_all();
     read_all(&mut rig);
     close_all(&mut rig);
 }
@@ -59,7 +67,7 @@ fn read_all(rig: &mut Rig) {
         let Kind::End { flow, side } = open.kind else { continue };
         let flow = &rig.flows[flow];
         let lane = flow.lanes[side ^ 1];
-        let is_well = !flow.resets() && !open.has_failed;
+        let is_well = !flow.resets() && !open.has_failed && rig.silence != Silence::Long;
         assert!(!is_well || lane.read == lane.written, "socket {id} of {flow:?} misses bytes");
     }
 }
@@ -96,4 +104,16 @@ fn random_calls_on_a_network_that_outruns_them_keep_every_promise() {
 #[test]
 fn long_random_conversations_keep_every_promise() {
     (0..6).for_each(|seed| torture(3 << 32 | seed, 4_000, 4));
+}
+
+#[test]
+fn silence_that_ends_loses_nothing() {
+    (0..CASES).for_each(|seed| torture_in(Silence::Short, 4 << 32 | seed, 200, 4));
+    (0..CASES).for_each(|seed| torture_in(Silence::Short, 5 << 32 | seed, 150, 15));
+}
+
+#[test]
+fn silence_that_lasts_breaks_no_promise() {
+    (0..CASES).for_each(|seed| torture_in(Silence::Long, 6 << 32 | seed, 200, 4));
+    (0..CASES).for_each(|seed| torture_in(Silence::Long, 7 << 32 | seed, 150, 15));
 }

@@ -253,6 +253,14 @@ impl Kernel {
         }
     }
 
+    /// The socket that a file is, if it is one.
+    pub fn socket_of_file(&self, id: FileId) -> Option<&Socket> {
+        match &self.files.get(id as usize)?.as_ref()?.object {
+            Object::Socket(socket) => Some(socket),
+            _ => None,
+        }
+    }
+
     /// The listener that a file is, if it is one.
     pub fn listener_mut(&mut self, id: FileId) -> Option<(&mut Listener, Options)> {
         match &mut self.files.get_mut(id as usize)?.as_mut()?.object {

@@ -73,6 +73,9 @@ pub struct Options {
 pub(crate) const HOPS: i32 = 64;
 
 impl Options {
+    /// How often a SYN is sent again (`tcp_syn_retries`).
+    pub(crate) const SYN_COUNT: u32 = 6;
+
     /// The options of a new socket on a host with these buffers, in bytes.
     pub const fn new(send_limit: usize, receive_limit: usize) -> Options {
         Options {
@@ -89,7 +92,7 @@ impl Options {
             keep_interval: 75,
             keep_count: 9,
             user_timeout: 0,
-            syn_count: 6,
+            syn_count: Options::SYN_COUNT as i32,
             is_v6_only: false,
             traffic_class: 0,
             traffic_class_v6: 0,
@@ -110,6 +113,8 @@ pub struct Listener {
     pub queue: VecDeque<u32>,
     /// Connections whose handshake goes on.
     pub handshaking: Vec<u32>,
+    /// It hears no SYN.
+    pub is_deaf: bool,
 }
 
 impl Listener {

@@ -57,6 +57,7 @@ impl Network {
         let options = socket.options;
         let address = canonical(address);
         let (ip, asked) = (address.ip(), address.port());
+        let now = self.now;
         let host = self.host_mut(at.host);
         if !ip.is_unspecified() && !host.owns(ip) {
             return Err(Errno::EADDRNOTAVAIL);
@@ -64,7 +65,7 @@ impl Network {
         if is_bound {
             return Err(Errno::EINVAL);
         }
-        let (port, claim) = host.ports.bind(asked, claim_of(ip, &options))?;
+        let (port, claim) = host.ports.bind(asked, claim_of(ip, &options), now)?;
         let socket = self.socket_of(at)?;
         socket.local = Some(SocketAddr::new(ip, port));
         socket.claim = Some(claim);
@@ -95,7 +96,7 @@ impl Network {
         let file = host.kernel.file_id(at.number)?;
         host.ports.listen(claim, file)?;
         let queue = VecDeque::new();
-        let listener = Listener { backlog, queue, handshaking: Vec::new() };
+        let listener = Listener { backlog, queue, handshaking: Vec::new(), is_deaf: false };
         let socket = self.socket_of(at)?;
         socket.error = None;
         socket.role = Role::Listener(listener);
@@ -309,7 +310,7 @@ impl Network {
             side.listener = None;
             let end = side.end.as_mut().expect("a backlog holds ends");
             match end.state() {
-                State::SynReceived => end.vanish(),
+                State::SynReceived => end.vanish_as_orphan(),
                 _ => end.close(true),
             }
             self.flush(id, 1);
@@ -324,5 +325,6 @@ pub(super) fn claim_of(ip: IpAddr, options: &Options) -> Claim {
         reuses_address: options.reuses_address,
         reuses_port: options.reuses_port,
         listener: None,
+        is_dialed: false,
     }
 }

@@ -5,10 +5,8 @@ use super::{Network, delivery_key, dial_key};
 use crate::address::Claim;
 use crate::agenda::{Class, Key};
 use crate::clock::Instant;
-use crate::errno::Errno;
 use crate::kernel::{FileId, HostId};
 use crate::tcp::{Connection, Flags, Payload, Segment, State};
-use std::time::Duration;
 
 /// A segment that reached its host.
 #[derive(Clone, Copy, Debug)]
@@ -30,18 +28,6 @@ pub struct Delivery<'a> {
 /// Who is told of deliveries.
 pub type Observer = Box<dyn FnMut(Instant, &Delivery<'_>)>;
 
-/// Linux waits so long before it sends a SYN again, then twice as long each time.
-const SYN_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// The longest wait between two of them (`TCP_RTO_MAX`).
-const SYN_TIMEOUT_MAX: Duration = Duration::from_secs(120);
-
-/// How long after the first SYN it is sent for the `retry`th time again.
-fn retry_after(retry: u32) -> Duration {
-    let wait = |before: u32| SYN_TIMEOUT.saturating_mul(1 << before.min(7)).min(SYN_TIMEOUT_MAX);
-    (0..retry).map(wait).sum()
-}
-
 impl Network {
     /// Makes an event of the network happen that was taken from the agenda.
     ///
@@ -53,10 +39,11 @@ impl Network {
             Class::Delivery => {
                 let side = key.minor as SideIndex;
                 self.wire(wire).ends(side).0.scheduled = None;
-                while self.has_flight(wire, side) && !self.deliver_next(wire, side) {}
+                while self.has_next(wire, side) && !self.deliver_next(wire, side) {}
                 self.reschedule(wire, side);
             }
-            Class::KernelTimer => self.on_dial_timer(wire),
+            Class::KernelTimer if key == dial_key(wire) => self.on_dial_timer(wire),
+            Class::KernelTimer => self.on_vigil(wire, (key.minor - 1) as SideIndex),
             class => panic!("an event of class {class:?} is not the network's"),
         }
     }
@@ -68,16 +55,21 @@ impl Network {
         }
         self.is_delivering_locally = true;
         while let Some((wire, side)) = self.local.pop_front() {
-            while self.has_flight(wire, side) {
+            while self.has_next(wire, side) && !self.has_lost(wire, side) {
                 self.deliver_next(wire, side);
             }
         }
         self.is_delivering_locally = false;
     }
 
-    fn has_flight(&self, wire: WireId, side: SideIndex) -> bool {
+    fn has_next(&self, wire: WireId, side: SideIndex) -> bool {
         let wire = self.wires[wire.0 as usize].as_ref();
-        wire.is_some_and(|wire| !wire.sides[usize::from(side)].flight.is_empty())
+        wire.is_some_and(|wire| wire.sides[usize::from(side)].has_next())
+    }
+
+    fn has_lost(&self, wire: WireId, side: SideIndex) -> bool {
+        let wire = self.wires[wire.0 as usize].as_ref();
+        wire.is_some_and(|wire| wire.sides[usize::from(side)].lost_since.is_some())
     }
 
     /// Lets quiet segments that arrived by now take effect, before a call looks.
@@ -87,7 +79,7 @@ impl Network {
         loop {
             let (sender, receiver) = self.wire(id).ends(from);
             let is_event = receiver.end.as_ref().is_some_and(Connection::wants_ack);
-            if is_event || !is_due(sender) {
+            if is_event || sender.is_silent || !is_due(sender) {
                 return;
             }
             self.deliver_next(id, from);
@@ -96,10 +88,25 @@ impl Network {
 
     /// Delivers the next segment of a direction; whether somebody could see it arrive.
     fn deliver_next(&mut self, id: WireId, side: SideIndex) -> bool {
+        let now = self.now;
+        if self.wire(id).ends(side).0.orders.held_from.is_some() {
+            self.split_at_hold(id, side);
+        }
         let (sender, receiver) = self.wire(id).ends(side);
         let next = sender.flight.pop_front().expect("the caller looked");
+        if sender.is_silent {
+            self.on_dropped_syn(id, side);
+            self.collect_wire(id);
+            return true;
+        }
+        receiver.heard = now;
         let segment = next.segment;
         let to = receiver.host;
+        if sender.lost_since.take().is_some() {
+            // What waited behind it within a host follows at once.
+            self.local.push_back((id, side));
+        }
+        let (_, receiver) = self.wire(id).ends(side);
         let wants_ack = receiver.end.as_ref().is_some_and(Connection::wants_ack);
         let is_seen = !next.is_quiet || wants_ack;
         if is_seen {
@@ -121,6 +128,9 @@ impl Network {
         }
         self.on_end_of_handshake(id, side ^ 1);
         self.flush(id, side ^ 1);
+        if self.is_alive(id) && self.wire(id).ends(side).0.orders.held_from.is_some() {
+            self.update_way(id, side);
+        }
         is_seen
     }
 
@@ -161,7 +171,7 @@ impl Network {
         let Some((listener, options)) = self.kernel(to).listener_mut(file) else {
             return self.refuse(id, side, syn);
         };
-        if listener.is_full() {
+        if listener.is_full() || listener.is_deaf {
             return self.on_dropped_syn(id, side);
         }
         listener.handshaking.push(id.0);
@@ -176,58 +186,11 @@ impl Network {
             reuses_address: options.reuses_address,
             reuses_port: options.reuses_port,
             listener: None,
+            is_dialed: false,
         };
         let claim = self.host_mut(to).ports.insert(local.port(), claim);
         self.wire(id).ends(side).1.claim = Some(claim);
         self.flush(id, side ^ 1);
-    }
-
-    /// A full backlog drops SYNs; the dialer sends them again (rows A08, A09).
-    fn on_dropped_syn(&mut self, id: WireId, side: SideIndex) {
-        let now = self.now;
-        let dialer = self.wire(id).ends(side).0;
-        if dialer.end.as_ref().is_none_or(|end| end.state() != State::SynSent) {
-            // Nobody waits for the answer: nobody asks again.
-            return;
-        }
-        let dial = &mut dialer.dial;
-        let due = loop {
-            dial.retries += 1;
-            let due = dial.first + retry_after(dial.retries);
-            if due > now || dial.retries > dial.retries_max {
-                break due.max(now);
-            }
-        };
-        dialer.dial.timer = Some(due);
-        self.schedule(due, dial_key(id));
-    }
-
-    fn on_dial_timer(&mut self, id: WireId) {
-        let Some(wire) = &mut self.wires[id.0 as usize] else { return };
-        let dialer = &mut wire.sides[0];
-        dialer.dial.timer = None;
-        let is_over = dialer.dial.retries > dialer.dial.retries_max;
-        let (host, file) = (dialer.host, dialer.file);
-        let Some(end) = &mut dialer.end else { return };
-        if end.state() != State::SynSent {
-            return;
-        }
-        if is_over {
-            let wake = end.fail(Errno::ETIMEDOUT);
-            if let Some(file) = file {
-                self.wake(host, file, wake);
-            }
-        } else {
-            end.retry();
-        }
-        self.flush(id, 0);
-    }
-
-    /// Takes back the SYN that a dialer would send again.
-    pub(super) fn cancel_dial(&mut self, id: WireId) {
-        if let Some(due) = self.wire(id).sides[0].dial.timer.take() {
-            self.cancel(due, dial_key(id));
-        }
     }
 
     /// A connection is established: it waits to be accepted.
@@ -240,7 +203,7 @@ impl Network {
     }
 
     /// Forgets a connection that was reset while its handshake went on.
-    fn on_end_of_handshake(&mut self, id: WireId, side: SideIndex) {
+    pub(super) fn on_end_of_handshake(&mut self, id: WireId, side: SideIndex) {
         let receiver = &mut self.wire(id).sides[usize::from(side)];
         let is_over = receiver.end.as_ref().is_some_and(|end| end.state() == State::Closed);
         let (Some(file), true) = (receiver.listener, is_over) else { return };

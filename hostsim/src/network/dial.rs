@@ -121,7 +121,10 @@ impl Network {
         dialer.dial.first = self.now;
         dialer.dial.retries_max = options.syn_count.unsigned_abs();
         let sides = [dialer, Side::new(to, remote, None)];
-        self.wires.push(Some(Box::new(Wire { sides })));
+        self.wires.push(Some(Box::new(Wire { sides, troubled_since: None })));
+        for side in 0..2 {
+            self.update_way(wire, side);
+        }
         let socket = self.socket_of(at)?;
         socket.local = Some(local);
         socket.error = None;

@@ -16,6 +16,14 @@ pub const RECEIVE_LIMIT: usize = 128 << 10;
 /// A source of a host's random bytes, handed in: the kernel has none of its own.
 pub type Entropy = Box<dyn FnMut(&mut [u8])>;
 
+/// The way from one host to another.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Link {
+    pub(super) latency: Duration,
+    /// What is sent on it is lost.
+    pub(super) is_cut: bool,
+}
+
 /// A host of a network.
 pub struct Host {
     /// Its name.
@@ -31,7 +39,10 @@ pub struct Host {
     pub(crate) entropy: Entropy,
     pub(super) kernel: Kernel,
     pub(super) ports: Ports,
-    pub(super) latencies: Vec<Duration>,
+    /// The way to each host.
+    pub(super) links: Vec<Link>,
+    /// Nothing leaves it or reaches it.
+    pub(super) is_fenced: bool,
     pub(super) is_runnable: bool,
 }
 
@@ -46,7 +57,8 @@ impl Host {
             entropy: fixed_entropy(u64::from(u32::from(address))),
             kernel: Kernel::default(),
             ports: Ports::default(),
-            latencies: Vec::new(),
+            links: Vec::new(),
+            is_fenced: false,
             is_runnable: false,
         }
     }
@@ -54,6 +66,11 @@ impl Host {
     /// Gives the host its random bytes.
     pub fn set_entropy(&mut self, entropy: Entropy) {
         self.entropy = entropy;
+    }
+
+    /// Whether the host is off the network.
+    pub fn is_fenced(&self) -> bool {
+        self.is_fenced
     }
 
     /// Whether an address is one of the host's own.

@@ -42,6 +42,8 @@ mod host;
 mod name;
 mod option;
 mod poll;
+mod silence;
+mod timer;
 mod wire;
 
 pub use census::Census;
@@ -56,7 +58,8 @@ pub use wire::{SideIndex, WireId};
 use crate::agenda::{Agenda, Class, Key, Scheduled};
 use crate::clock::Instant;
 use crate::kernel::{Descriptor, FileId, HostId, Kernel, Object};
-use crate::tcp::{Connection, Readiness, Segment};
+use crate::tcp::{Connection, Readiness, Segment, State};
+use host::Link;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -99,9 +102,8 @@ impl Network {
         self.hosts.push(Host::new(name, address));
         self.by_address.insert(IpAddr::V4(address), id);
         for host in &mut self.hosts {
-            host.latencies.resize(id.0 as usize + 1, Duration::ZERO);
+            host.links.resize(id.0 as usize + 1, Link::default());
         }
-        self.hosts[id.0 as usize].latencies = vec![Duration::ZERO; id.0 as usize + 1];
         self.add_name(name, id);
         id
     }
@@ -131,7 +133,7 @@ impl Network {
     /// Segments of one connection stay in order whatever the change. The way to oneself takes no
     /// time and needs no delivery, as on loopback (row B04).
     pub fn set_latency(&mut self, from: HostId, to: HostId, latency: Duration) {
-        self.host_mut(from).latencies[to.0 as usize] = latency;
+        self.host_mut(from).links[to.0 as usize].latency = latency;
     }
 
     /// Calls `observer` for every segment that reaches a host and that somebody could see arrive.
@@ -238,6 +240,11 @@ impl Network {
         while let Some(segment) = self.poll_segment(id, side) {
             self.transmit(id, side, segment);
         }
+        self.probe(id, side);
+        self.probe(id, side ^ 1);
+        if self.wire(id).troubled_since.is_some() {
+            self.rearm(id);
+        }
         self.reschedule(id, side ^ 1);
         self.deliver_locally();
         self.collect_wire(id);
@@ -249,10 +256,14 @@ impl Network {
 
     /// Puts a segment on its link.
     fn transmit(&mut self, id: WireId, side: SideIndex, segment: Segment) {
-        let (from, to) = self.wire(id).ends(side);
-        let (from, to) = (from.host, to.host);
+        let (sender, receiver) = self.wire(id).ends(side);
+        let (from, to) = (sender.host, receiver.host);
+        if sender.is_troubled() && self.is_lost(id, side, segment.flags) {
+            self.reschedule(id, side);
+            return;
+        }
         let sent = self.now.max(self.host(from).busy_until);
-        let latency = self.host(from).latencies[to.0 as usize];
+        let latency = self.host(from).links[to.0 as usize].latency;
         let (sender, receiver) = self.wire(id).ends(side);
         // A change of latency does not let a segment overtake the one before it.
         let due = sender.flight.back().map_or(Instant::START, |last| last.due).max(sent + latency);
@@ -260,20 +271,15 @@ impl Network {
         sender.push(due, segment, segment.is_pure_ack() && !wants_ack);
         if self.wire(id).is_local() {
             self.local.push_back((id, side));
-        } else {
-            self.reschedule(id, side);
         }
+        self.reschedule(id, side);
     }
 
     /// Brings the agenda up to date with what a direction delivers next.
     fn reschedule(&mut self, id: WireId, from: SideIndex) {
-        let Some(wire) = self.wires[id.0 as usize].as_mut().filter(|wire| !wire.is_local()) else {
-            return;
-        };
-        let (sender, receiver) = wire.ends(from);
-        let wants_ack = receiver.end.as_ref().is_some_and(Connection::wants_ack);
-        let due = sender.next_due(wants_ack);
-        let scheduled = std::mem::replace(&mut sender.scheduled, due);
+        let Some(wire) = &mut self.wires[id.0 as usize] else { return };
+        let due = wire.next_due(from);
+        let scheduled = std::mem::replace(&mut wire.ends(from).0.scheduled, due);
         if due == scheduled {
             return;
         }
@@ -288,15 +294,36 @@ impl Network {
 
     /// Drops a wire that neither a program nor a segment refers to.
     fn collect_wire(&mut self, id: WireId) {
-        let Some(wire) = &self.wires[id.0 as usize] else { return };
-        if !wire.is_gone() {
+        let Some(wire) = &mut self.wires[id.0 as usize] else { return };
+        let is_gone = wire.is_gone();
+        for side in 0..2 {
+            let own = &mut self.wire(id).sides[side];
+            if is_gone || own.end.as_ref().is_some_and(Connection::is_gone) {
+                self.release_port(id, side);
+            }
+        }
+        if !is_gone {
             return;
         }
         let wire = self.wires[id.0 as usize].take().expect("it was there");
-        for side in &wire.sides {
-            if let Some(claim) = side.claim {
-                self.host_mut(side.host).ports.release(claim);
+        for (from, side) in (0..).zip(&wire.sides) {
+            if let Some(at) = side.scheduled {
+                self.cancel(at, delivery_key(id, from));
             }
+        }
+    }
+
+    /// Lets go of the port of an end that is over.
+    fn release_port(&mut self, id: WireId, side: usize) {
+        let now = self.now;
+        let own = &mut self.wire(id).sides[side];
+        let Some(claim) = own.claim.take() else { return };
+        let state = own.end.as_ref().map(Connection::state);
+        let host = own.host;
+        let ports = &mut self.host_mut(host).ports;
+        match state {
+            Some(State::TimeWait | State::FinWait2) => ports.wait(claim, now),
+            _ => ports.release(claim),
         }
     }
 
@@ -319,4 +346,8 @@ fn delivery_key(id: WireId, from: SideIndex) -> Key {
 
 fn dial_key(id: WireId) -> Key {
     Key { class: Class::KernelTimer, major: id.0, minor: 0 }
+}
+
+fn vigil_key(id: WireId, side: SideIndex) -> Key {
+    Key { class: Class::KernelTimer, major: id.0, minor: 1 + u32::from(side) }
 }

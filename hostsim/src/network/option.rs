@@ -64,6 +64,10 @@ impl Network {
             }
             OptionValue::Time(time) => options.send_timeout = time,
         }
+        if let Some((wire, _)) = self.wire_of(at)? {
+            // Timers of a silent connection run by what is set now.
+            self.rearm(wire);
+        }
         match (name.level, name.name) {
             (libc::SOL_SOCKET, libc::SO_SNDBUF | libc::SO_RCVBUF) => self.resize(at),
             _ => Ok(()),

@@ -5,6 +5,8 @@
 //! *quiet* where nobody could see it arrive: it makes no event of its own, and takes effect with
 //! the next call or segment that could tell the difference.
 
+use super::silence::Orders;
+use super::timer::Vigil;
 use crate::address::ClaimId;
 use crate::clock::Instant;
 use crate::kernel::{FileId, HostId};
@@ -54,6 +56,15 @@ pub(super) struct Side {
     /// When the next segment is due, as the agenda has it.
     pub(super) scheduled: Option<Instant>,
     pub(super) dial: Dial,
+    /// What was ordered for what it sends and hears.
+    pub(super) orders: Orders,
+    /// What it sends is lost.
+    pub(super) is_silent: bool,
+    /// Since when something that it sent is lost and has not been sent again with success.
+    pub(super) lost_since: Option<Instant>,
+    /// When a segment reached it last.
+    pub(super) heard: Instant,
+    pub(super) vigil: Vigil,
 }
 
 impl Side {
@@ -68,6 +79,11 @@ impl Side {
             flight: VecDeque::new(),
             scheduled: None,
             dial: Dial::default(),
+            orders: Orders::default(),
+            is_silent: false,
+            lost_since: None,
+            heard: Instant::START,
+            vigil: Vigil::default(),
         }
     }
 
@@ -90,15 +106,26 @@ impl Side {
         self.flight.push_back(InFlight { due, segment, is_quiet });
     }
 
+    /// Whether the next segment may be delivered: of what is lost, only a SYN comes so far, to be
+    /// dropped there.
+    pub(super) fn has_next(&self) -> bool {
+        let next = self.flight.front();
+        next.is_some_and(|next| !self.is_silent || next.segment.flags == Flags::SYN)
+    }
+
     /// When the next segment that somebody could see arrive is due.
-    pub(super) fn next_due(&self, peer_wants_ack: bool) -> Option<Instant> {
+    fn next_due(&self, peer_wants_ack: bool) -> Option<Instant> {
+        if !self.has_next() {
+            return None;
+        }
         let mut flight = self.flight.iter();
         flight.find(|next| peer_wants_ack || !next.is_quiet).map(|next| next.due)
     }
 
     /// Whether nothing refers to the end, and nothing of what it sent could still be seen to arrive.
     pub(super) fn is_gone(&self) -> bool {
-        let is_quiet = self.flight.iter().all(|next| next.is_quiet);
+        let is_lost = self.is_silent && !self.has_next();
+        let is_quiet = is_lost || self.flight.iter().all(|next| next.is_quiet);
         is_quiet && self.end.as_ref().is_none_or(Connection::is_gone)
     }
 }
@@ -116,6 +143,8 @@ fn continues(last: &Segment, next: &Segment) -> bool {
 #[derive(Debug)]
 pub(super) struct Wire {
     pub(super) sides: [Side; 2],
+    /// Since when a direction is silent, or has something lost.
+    pub(super) troubled_since: Option<Instant>,
 }
 
 impl Wire {
@@ -125,11 +154,37 @@ impl Wire {
         if from == 0 { (dialed, accepted) } else { (accepted, dialed) }
     }
 
+    /// When a direction delivers next, as an event: within a host only what was lost is one.
+    pub(super) fn next_due(&self, from: SideIndex) -> Option<Instant> {
+        let [sender, receiver] = [from, from ^ 1].map(|side| &self.sides[usize::from(side)]);
+        if self.is_local() && sender.lost_since.is_none() {
+            return None;
+        }
+        sender.next_due(receiver.end.as_ref().is_some_and(Connection::wants_ack))
+    }
+
+    /// Whether a direction is silent, or has something lost.
+    pub(super) fn is_troubled(&self) -> bool {
+        self.sides.iter().any(Side::is_troubled)
+    }
+
     pub(super) fn is_local(&self) -> bool {
         self.sides[0].host == self.sides[1].host
     }
 
+    /// Whether nothing refers to the connection any more. An end that its program left and that
+    /// waits for the FIN of a peer which is gone without a word would hear nothing ever.
     pub(super) fn is_gone(&self) -> bool {
-        self.sides.iter().all(Side::is_gone)
+        let is_unsaid = |side: &Side| side.end.as_ref().is_some_and(Connection::is_unsaid);
+        let is_left = |side: &Side| {
+            side.flight.is_empty() && side.end.as_ref().is_some_and(Connection::is_left)
+        };
+        let [dialed, accepted] = &self.sides;
+        match (dialed.is_gone(), accepted.is_gone()) {
+            (true, true) => true,
+            (true, false) => is_unsaid(dialed) && is_left(accepted),
+            (false, true) => is_unsaid(accepted) && is_left(dialed),
+            (false, false) => false,
+        }
     }
 }

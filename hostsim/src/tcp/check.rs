@@ -21,6 +21,11 @@ impl Connection {
         self.is_write_shut
     }
 
+    /// Whether the end is gone without a word, and its peer says nothing to find out.
+    pub fn is_unsaid(&self) -> bool {
+        self.is_unsaid
+    }
+
     /// Whether the peer's FIN came.
     pub fn is_done(&self) -> bool {
         self.is_done

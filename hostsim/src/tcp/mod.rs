@@ -247,11 +247,32 @@ impl Connection {
     }
 
     /// Resets the connection without a word: the next segment of the peer is answered as one to a
-    /// closed port.
+    /// closed port. The program may still hold the end.
     pub fn vanish(&mut self) {
-        self.close(true);
+        self.abort();
         self.owed = Owed::default();
         self.is_unsaid = true;
+    }
+
+    /// The same for an end that no program holds or will hold.
+    pub fn vanish_as_orphan(&mut self) {
+        self.is_orphan = true;
+        self.vanish();
+    }
+
+    /// Gives the connection up because the peer is silent. An end that only probed it sends a RST
+    /// (Linux `tcp_keepalive_timer`).
+    pub fn time_out(&mut self, error: Errno) -> Readiness {
+        let is_probing = !matches!(self.state, State::SynSent) && !self.awaits_ack();
+        let wake = self.fail(error);
+        self.owed.reset = is_probing;
+        self.is_unsaid = true;
+        wake
+    }
+
+    /// The RST that the end sent is lost: the peer is told once it says something.
+    pub fn unsay(&mut self) {
+        self.is_unsaid |= self.state == State::Closed;
     }
 
     /// Gives the connection up with an error that the program will see, as a timer does.
@@ -417,6 +438,30 @@ impl Connection {
             return Payload::default();
         }
         self.send.payload(segment.seq, segment.len)
+    }
+
+    /// Whether something that the end sends, or would send into the peer's window, is not yet
+    /// acknowledged.
+    pub fn awaits_ack(&self) -> bool {
+        let is_open = self.state == State::SynReceived || self.is_write_shut && !self.is_fin_acked;
+        !self.state.is_over() && (is_open || self.send.queued() > 0)
+    }
+
+    /// The offset before which the peer acknowledged everything.
+    pub fn acknowledged(&self) -> u64 {
+        self.send.acknowledged()
+    }
+
+    /// The offset before which everything of the peer arrived.
+    pub fn arrived(&self) -> u64 {
+        self.receive.next()
+    }
+
+    /// A segment that asks the peer for a window, as the persist timer sends it; nothing where the
+    /// end does not wait for one.
+    pub fn probe(&mut self) -> Option<Segment> {
+        let waits = self.send.has_unsent() && !self.send.has_sendable() && !self.state.is_over();
+        waits.then(|| self.segment(Flags::ACK, 0))
     }
 
     /// Whether an acknowledgment that comes now could be seen by the program or sends more.

@@ -99,6 +99,11 @@ impl SendQueue {
         self.acked + self.ring.0.len() as u64
     }
 
+    /// The offset after the last byte that was acknowledged.
+    pub fn acknowledged(&self) -> u64 {
+        self.acked
+    }
+
     /// The offset of the next byte to send.
     pub fn sent(&self) -> u64 {
         self.sent

@@ -64,6 +64,12 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// The segment in two: the first `head` bytes, and the rest with what ends the segment.
+    pub(crate) fn split(self, head: u32) -> (Segment, Segment) {
+        let tail = Segment { seq: self.seq + u64::from(head), len: self.len - head, ..self };
+        (Segment { flags: Flags::ACK, len: head, ..self }, tail)
+    }
+
     /// Whether the segment only acknowledges.
     pub fn is_pure_ack(&self) -> bool {
         self.flags == Flags::ACK && self.len == 0

@@ -2,6 +2,7 @@
 
 use super::flow::Flow;
 use super::rig::{EDGE, Kind, Rig};
+use super::silence::Silence;
 use hostsim::address::Domain;
 use hostsim::errno::{Errno, Sys};
 use hostsim::network::{Change, WireId};
@@ -28,7 +29,8 @@ impl Rig {
             86..88 => self.call_duplicate(id),
             88..92 => self.call_option(id),
             92..97 => self.call_control(id),
-            97..99 => self.change_latencies(),
+            97..98 => self.change_latencies(),
+            98..99 => self.call_silence(),
             _ => self.look(id),
         }
     }
@@ -259,7 +261,9 @@ impl Rig {
         let flow = &mut self.flows[flow];
         let is_dial = side == 0 && !flow.is_accepted;
         match error {
+            Errno::ETIMEDOUT if self.silence == Silence::Long => {}
             Errno::ECONNREFUSED | Errno::ETIMEDOUT => assert!(is_dial, "{error:?} {flow:?}"),
+            Errno::ECONNRESET | Errno::EPIPE if self.silence == Silence::Long => {}
             Errno::ECONNRESET | Errno::EPIPE => assert!(flow.resets(), "{error:?} {flow:?}"),
             error => panic!("{error:?}"),
         }

@@ -2,6 +2,7 @@
 
 use super::flow::Flow;
 use super::random::Random;
+use super::silence::Silence;
 use hostsim::agenda::Scheduled;
 use hostsim::clock::Instant;
 use hostsim::kernel::{Descriptor, HostId, Interest, Ready};
@@ -77,6 +78,9 @@ pub(crate) struct Rig {
     pub(crate) opens: BTreeMap<u64, Open>,
     pub(crate) opened: u64,
     pub(crate) flows: Vec<Flow>,
+    pub(crate) silence: Silence,
+    pub(crate) silent_since: Option<Instant>,
+    pub(crate) cuts: Vec<(HostId, HostId)>,
     seed: u64,
     log: Log,
 }
@@ -85,7 +89,7 @@ pub(crate) const EDGE: u32 = (libc::EPOLLET | libc::EPOLLIN | libc::EPOLLOUT) as
 
 impl Rig {
     /// A network of some hosts with buffers and latencies that the seed decides.
-    pub(crate) fn new(seed: u64) -> Rig {
+    pub(crate) fn new(seed: u64, silence: Silence) -> Rig {
         let mut random = Random::new(seed);
         let mut network = Network::new();
         let count = 2 + random.below(3);
@@ -103,7 +107,21 @@ impl Rig {
             let (wire, side, segment) = (seen.wire, seen.side, seen.segment);
             told.borrow_mut().push(format!("{now} {wire:?} of {side}: {segment:?}"));
         }));
-        let mut rig = Rig { network, random, hosts, epolls, opens, opened: 0, flows, seed, log };
+        let (opened, silent_since, cuts) = (0, None, Vec::new());
+        let mut rig = Rig {
+            network,
+            random,
+            hosts,
+            epolls,
+            opens,
+            opened,
+            flows,
+            silence,
+            silent_since,
+            cuts,
+            seed,
+            log,
+        };
         rig.change_latencies();
         rig
     }
@@ -138,6 +156,9 @@ impl Rig {
 
     /// Makes one event happen that is ready, after a jump of time where none is.
     pub(crate) fn step(&mut self) -> bool {
+        if self.has_silence_to_end() {
+            self.hear_all();
+        }
         if self.network.agenda().ready().is_empty() {
             let Some(earliest) = self.network.agenda().earliest() else { return false };
             let jump = self.random.of(&[0, 0, 10, 1_000_000, 5_000_000_000]);
@@ -154,6 +175,9 @@ impl Rig {
 
     /// Runs until nothing is pending; then nothing may be stuck.
     pub(crate) fn rest(&mut self) {
+        if self.silence == Silence::Short {
+            self.hear_all();
+        }
         let start: Instant = self.network.now();
         for steps in 0.. {
             if !self.step() {

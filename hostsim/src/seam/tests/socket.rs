@@ -256,3 +256,41 @@ fn an_accept_without_waiting_finds_nothing() {
         "#]],
     );
 }
+
+#[test]
+fn a_port_in_time_wait_is_free_for_whoever_shares_addresses() {
+    fn reuse(fd: i32, value: i32) {
+        let (level, name) = (libc::SOL_SOCKET, libc::SO_REUSEADDR);
+        let len = size_of_val(&value) as libc::socklen_t;
+        call!(setsockopt(fd, level, name, (&raw const value).cast(), len));
+    }
+    check(
+        |log| {
+            for (first, second) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let listener = log.socket(0);
+                reuse(listener, first);
+                assert_eq!(bind(listener, &loopback(0), V4).is_done(), super::Outcome(Ok(0)));
+                call!(listen(listener, 1));
+                let (dialed, address) = (log.socket(0), super::local_address(listener));
+                connect(dialed, &address, V4);
+                let accepted = log.keep(call!(accept(listener, null_mut(), null_mut())));
+                // Who closes first goes into TIME_WAIT.
+                for fd in [accepted, dialed] {
+                    call!(shutdown(fd, libc::SHUT_WR));
+                }
+                for fd in log.opened.drain(..) {
+                    call!(close(fd));
+                }
+                let fd = log.socket(0);
+                reuse(fd, second);
+                log.note(&format!("bind of {second} after {first}"), bind(fd, &address, V4));
+            }
+        },
+        expect![[r#"
+            bind of 0 after 0 = EADDRINUSE
+            bind of 1 after 0 = EADDRINUSE
+            bind of 0 after 1 = EADDRINUSE
+            bind of 1 after 1 = 0
+        "#]],
+    );
+}

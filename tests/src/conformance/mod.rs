@@ -187,7 +187,6 @@ const ANSWER_TAKES_TIME: &str =
     "only on loopback is the RST answered before the first write returns; a route has a latency";
 
 const NO_SIMULTANEOUS_OPEN: &str = "the simulated kernel has no simultaneous open yet";
-const NO_SILENCE: &str = "the simulated kernel has no silent peers and no partitions yet";
 
 const fn both(id: &'static str, reason: &'static str) -> [Exception; 2] {
     [
@@ -205,9 +204,6 @@ static EXCEPTIONS: LazyLock<Vec<Exception>> = LazyLock::new(|| {
     list.extend(both("A32", NO_SIMULTANEOUS_OPEN));
     for id in ["A10", "D09-std", "F03-std", "F21"] {
         list.extend(both(id, WAITS_IN_A_CALL));
-    }
-    for id in ["F01", "F03", "F04", "F05", "F06", "F08", "F09", "F11", "F12", "F13", "F19", "F20"] {
-        list.extend(both(id, NO_SILENCE));
     }
     list.sort_by_key(|exception| (exception.id, exception.place));
     list

@@ -2,14 +2,37 @@
 //!
 //! Each row has a network of its own and its events come in canonical order. Not a test: it judges.
 
-use super::{Far, Kind, Observation, Place, Row, judge, observe};
+use super::{Far, Faults, Kind, Observation, Place, Row, judge, observe};
 use hostsim::fleet::Fleet;
+use hostsim::kernel::Descriptor;
+use hostsim::world::World;
 use std::cell::RefCell;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::rc::Rc;
 use std::time::Duration;
 
 /// The way between the two hosts, in each direction.
 const LATENCY: Duration = Duration::from_millis(1);
+
+/// Makes an end deaf by order of the network.
+struct Orders(Rc<World>);
+
+impl Orders {
+    fn set_deaf(&self, end: BorrowedFd<'_>, is_deaf: bool) {
+        let at = Descriptor::from_raw(end.as_raw_fd()).expect("the end is simulated");
+        self.0.with(|network| network.set_deaf(at, is_deaf)).expect("the end is a socket");
+    }
+}
+
+impl Faults for Orders {
+    fn deafen(&self, end: BorrowedFd<'_>) {
+        self.set_deaf(end, true);
+    }
+
+    fn heal(&self, end: BorrowedFd<'_>) {
+        self.set_deaf(end, false);
+    }
+}
 
 /// Runs rows one after another.
 ///
@@ -34,6 +57,7 @@ fn run_one(row: &Row, kind: Kind) -> Observation {
         }
         _ => Place::one_machine(),
     };
+    let place = place.with_faults(Rc::new(Orders(fleet.world().clone())));
     let seen = Rc::new(RefCell::new(None));
     let (steps, into) = (*row, seen.clone());
     fleet.spawn("near", async move { *into.borrow_mut() = Some(observe(&steps, place).await) });

@@ -109,13 +109,15 @@ impl Network {
     /// `EMFILE` (row A44; the connection stays in the backlog), `EINVAL` where the socket does not
     /// listen, `EAGAIN`.
     pub fn accept(&mut self, at: Descriptor, nonblocking: bool) -> Sys<(Descriptor, SocketAddr)> {
+        let is_accepting = self.hosts.get(at.host.0 as usize).is_some_and(|host| host.is_accepting);
         let kernel = self.kernel_of(at)?;
         let number = kernel.free_number();
         let (_, socket) = kernel.socket_mut(at.number)?;
         number?;
         let (domain, options) = (socket.domain, socket.options);
         let Role::Listener(listener) = &mut socket.role else { return Err(Errno::EINVAL) };
-        let wire = listener.queue.pop_front().ok_or(Errno::EAGAIN)?;
+        let next = if is_accepting { listener.queue.pop_front() } else { None };
+        let wire = next.ok_or(Errno::EAGAIN)?;
         let role = Role::Connection { wire, side: 1, is_connecting: false };
         let (remote, local) = {
             let wire = self.wire(WireId(wire));

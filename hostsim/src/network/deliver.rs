@@ -1,5 +1,6 @@
 //! Delivery: a segment reaches its host.
 
+use super::order::Dials;
 use super::wire::{Side, SideIndex, WireId};
 use super::{Network, delivery_key, dial_key};
 use crate::address::Claim;
@@ -89,8 +90,12 @@ impl Network {
     /// Delivers the next segment of a direction; whether somebody could see it arrive.
     fn deliver_next(&mut self, id: WireId, side: SideIndex) -> bool {
         let now = self.now;
-        if self.wire(id).ends(side).0.orders.held_from.is_some() {
+        let orders = self.wire(id).ends(side).0.orders;
+        if orders.held_from.is_some() {
             self.split_at_hold(id, side);
+        }
+        if orders.pace.is_some() || self.cutter.is_some() {
+            self.cut_next(id, side);
         }
         let (sender, receiver) = self.wire(id).ends(side);
         let next = sender.flight.pop_front().expect("the caller looked");
@@ -128,6 +133,9 @@ impl Network {
         }
         self.on_end_of_handshake(id, side ^ 1);
         self.flush(id, side ^ 1);
+        if orders.pace.is_some() {
+            self.keep_pace(id, side);
+        }
         if self.is_alive(id) && self.wire(id).ends(side).0.orders.held_from.is_some() {
             self.update_way(id, side);
         }
@@ -151,6 +159,11 @@ impl Network {
         }
         if segment.flags != Flags::SYN {
             return self.refuse(id, side, segment);
+        }
+        match self.host(to).dials {
+            Dials::Open => {}
+            Dials::Refused => return self.refuse(id, side, segment),
+            Dials::Dropped => return self.on_dropped_syn(id, side),
         }
         let address = self.wire(id).ends(side).1.local;
         match self.host(to).ports.listener(address) {

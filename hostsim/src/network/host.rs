@@ -1,5 +1,6 @@
 //! A host: its name, address, kernel and what was handed to it.
 
+use super::order::Dials;
 use crate::address::Ports;
 use crate::clock::Instant;
 use crate::kernel::Kernel;
@@ -43,6 +44,9 @@ pub struct Host {
     pub(super) links: Vec<Link>,
     /// Nothing leaves it or reaches it.
     pub(super) is_fenced: bool,
+    pub(super) dials: Dials,
+    /// Its programs may accept.
+    pub(super) is_accepting: bool,
     pub(super) is_runnable: bool,
 }
 
@@ -59,6 +63,8 @@ impl Host {
             ports: Ports::default(),
             links: Vec::new(),
             is_fenced: false,
+            dials: Dials::Open,
+            is_accepting: true,
             is_runnable: false,
         }
     }

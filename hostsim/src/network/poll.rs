@@ -126,6 +126,7 @@ impl Network {
 
     /// What a poll of a file reports now.
     fn readiness(&mut self, host: HostId, file: FileId) -> Readiness {
+        let is_accepting = self.host(host).is_accepting;
         let (wire, side) = match &self.kernel(host).file_mut(file).object {
             Object::Counter(Counter { value, .. }) => {
                 let bits = if *value > 0 { Readiness::IN } else { Readiness::NONE };
@@ -139,7 +140,7 @@ impl Network {
                 return if error.is_some() { bits.with(Readiness::ERR) } else { bits };
             }
             Object::Socket(Socket { role: Role::Listener(listener), .. }) => {
-                let is_ready = !listener.queue.is_empty();
+                let is_ready = !listener.queue.is_empty() && is_accepting;
                 return if is_ready { Readiness::IN } else { Readiness::NONE };
             }
             Object::Socket(Socket { role: Role::Connection { wire, side, .. }, .. }) => {

@@ -12,6 +12,7 @@
 //! peer learns of the end with the next segment that it sends itself (row F18).
 
 use super::Network;
+use super::order::Pace;
 use super::timer::{HANDSHAKE_TIMEOUT, Schedule};
 use super::wire::{SideIndex, WireId};
 use crate::errno::Sys;
@@ -27,6 +28,8 @@ pub(super) struct Orders {
     pub(super) is_held: bool,
     /// What the end sends is lost from this offset of its stream on.
     pub(super) held_from: Option<u64>,
+    /// How fast what the end sends arrives.
+    pub(super) pace: Option<Pace>,
 }
 
 impl Network {
@@ -66,17 +69,13 @@ impl Network {
         if own.host != host {
             return;
         }
-        own.flight.clear();
-        own.lost_since = None;
         let listener = own.listener.take();
         match (&mut own.end, own.file) {
             (Some(end), Some(_)) => end.vanish(),
             (Some(end), None) => end.vanish_as_orphan(),
             (None, _) => {}
         }
-        if side == 0 {
-            self.cancel_dial(id);
-        }
+        self.forget_sent(id, side);
         if let Some((backlog, _)) = listener.and_then(|file| self.kernel(host).listener_mut(file)) {
             backlog.handshaking.retain(|wire| *wire != id.0);
             backlog.queue.retain(|wire| *wire != id.0);
@@ -203,6 +202,22 @@ impl Network {
         }
     }
 
+    /// What an end sent and has not arrived never will, and is not sent again: the end is gone. Who
+    /// dials it asks again.
+    pub(super) fn forget_sent(&mut self, id: WireId, side: SideIndex) {
+        let (own, peer) = self.wire(id).ends(side);
+        own.flight.clear();
+        own.lost_since = None;
+        let is_dialed = peer.end.as_ref().is_some_and(|end| end.state() == State::SynSent);
+        if side == 0 {
+            self.cancel_dial(id);
+        }
+        if is_dialed {
+            self.on_dropped_syn(id, side ^ 1);
+        }
+        self.reschedule(id, side);
+    }
+
     /// A RST is lost, and with it all that its sender would have sent again. A peer that waits for
     /// an acknowledgment asks again and is answered again: for it the RST is only late.
     ///
@@ -280,8 +295,6 @@ impl Network {
         if next.segment.len == 0 || head == 0 || head >= u64::from(next.segment.len) {
             return;
         }
-        let (head, tail) = next.segment.split(head as u32);
-        sender.flight[0].segment = head;
-        sender.flight.insert(1, super::wire::InFlight { segment: tail, ..next });
+        sender.split_first(head as u32);
     }
 }

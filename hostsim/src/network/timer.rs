@@ -136,8 +136,8 @@ impl Network {
         self.host(sender).links[receiver.0 as usize].latency
     }
 
-    /// An end waits for a window of a peer that is gone without a word: it asks for one, and learns
-    /// of the end. A peer that lives gives a window by itself.
+    /// An end waits for an acknowledgment or a window of a peer that is gone without a word: it asks
+    /// again, and learns of the end. A peer that lives answers by itself.
     pub(super) fn probe(&mut self, id: WireId, side: SideIndex) {
         let now = self.now;
         let (own, peer) = self.wire(id).ends(side);

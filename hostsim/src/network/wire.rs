@@ -106,6 +106,15 @@ impl Side {
         self.flight.push_back(InFlight { due, segment, is_quiet });
     }
 
+    /// Cuts the next segment in two, the first of so many bytes.
+    pub(super) fn split_first(&mut self, bytes: u32) {
+        let Some(next) = self.flight.front_mut() else { return };
+        let (head, tail) = next.segment.split(bytes);
+        let rest = InFlight { segment: tail, ..*next };
+        next.segment = head;
+        self.flight.insert(1, rest);
+    }
+
     /// Whether the next segment may be delivered: of what is lost, only a SYN comes so far, to be
     /// dropped there.
     pub(super) fn has_next(&self) -> bool {

@@ -457,11 +457,10 @@ impl Connection {
         self.receive.next()
     }
 
-    /// A segment that asks the peer for a window, as the persist timer sends it; nothing where the
-    /// end does not wait for one.
+    /// A segment that asks the peer again for what the end waits for, as the retransmission and the
+    /// persist timer send it; nothing where the end waits for nothing.
     pub fn probe(&mut self) -> Option<Segment> {
-        let waits = self.send.has_unsent() && !self.send.has_sendable() && !self.state.is_over();
-        waits.then(|| self.segment(Flags::ACK, 0))
+        self.awaits_ack().then(|| self.segment(Flags::ACK, 0))
     }
 
     /// Whether an acknowledgment that comes now could be seen by the program or sends more.

@@ -2,7 +2,7 @@
 
 use super::rig::Rig;
 use hostsim::kernel::Descriptor;
-use hostsim::network::WireId;
+use hostsim::network::{Dials, Pace, WireId};
 use std::time::Duration;
 
 /// How a case treats silence.
@@ -30,7 +30,9 @@ impl Rig {
             return self.end_silence();
         }
         self.silent_since.get_or_insert(self.network.now());
-        match self.random.below(4) {
+        match self.random.below(6) {
+            4 => self.set_host(),
+            5 => self.order(),
             0 => {
                 let (from, to) = (self.host(), self.host());
                 self.say(format!("cut {from:?} to {to:?}"));
@@ -42,6 +44,37 @@ impl Rig {
             _ if self.silence == Silence::Long => self.set_timers(),
             _ => {}
         }
+    }
+
+    /// Changes how a host takes dials, or whether its programs may accept.
+    fn set_host(&mut self) {
+        let host = self.host();
+        let dials = self.random.of(&[Dials::Open, Dials::Refused, Dials::Dropped]);
+        let is_accepting = self.random.one_in(2);
+        self.say(format!("{host:?} takes dials {dials:?}, accepts {is_accepting}"));
+        self.network.set_dials(host, dials);
+        self.network.set_accepting(host, is_accepting);
+    }
+
+    /// Paces a direction, or resets a connection.
+    fn order(&mut self) {
+        if self.flows.is_empty() {
+            return;
+        }
+        let (flow, side) = (self.random.below(self.flows.len()), self.random.below(2) as u8);
+        let wire = WireId(flow as u32);
+        if self.silence == Silence::Long && self.random.one_in(2) {
+            self.say(format!("reset {wire:?} at {side}"));
+            self.network.reset_end(wire, side);
+            self.flows[flow].may_reset = true;
+            return;
+        }
+        let pace = Pace { bytes: 1_000, every: Duration::from_millis(3) };
+        let pace = self.random.one_in(2).then_some(pace);
+        self.say(format!("pace {wire:?} of {side} {pace:?}"));
+        self.network.set_pace(wire, side, pace);
+        let mut random = super::random::Random::new(self.random.word());
+        self.network.set_cutter(Some(Box::new(move |len| random.below(len as usize + 1) as u32)));
     }
 
     fn set_deaf(&mut self) {
@@ -101,6 +134,10 @@ impl Rig {
         let opens: Vec<Descriptor> = self.opens.values().map(|open| open.at()).collect();
         for at in opens {
             self.network.set_deaf(at, false).unwrap();
+        }
+        for host in self.hosts.clone() {
+            self.network.set_dials(host, Dials::Open);
+            self.network.set_accepting(host, true);
         }
         for wire in 0..self.flows.len() {
             for side in 0..2 {

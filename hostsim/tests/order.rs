@@ -109,14 +109,19 @@ fn a_paced_direction_delivers_so_many_bytes_each_so_often() {
 }
 
 #[test]
-fn a_cutter_makes_reads_short_and_loses_nothing() {
+fn segments_in_pieces_make_reads_short_and_lose_nothing() {
     let mut pair = Pair::new();
     let (listener, dialer, accepted) = pair.connect();
-    pair.network.set_cutter(Some(Box::new(|len| len / 2)));
     let sent: Vec<u8> = (0..100).collect();
     pair.network.send(dialer, &sent).unwrap();
     let (mut read, mut counts) = (Vec::new(), Vec::new());
-    while pair.step() {
+    while let Some(due) = pair.network.agenda().earliest() {
+        pair.network.advance(due.max(pair.network.now().next()));
+        let event = pair.network.take(0);
+        let half = pair.network.next_length(event.key) / 2;
+        pair.network.cut_next(event.key, half);
+        pair.network.deliver(event.key);
+        pair.network.check_invariants();
         let mut bytes = [0; 200];
         if let Ok(count) = pair.network.receive(accepted, &mut bytes, false) {
             counts.push(count);

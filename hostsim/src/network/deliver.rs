@@ -94,8 +94,8 @@ impl Network {
         if orders.held_from.is_some() {
             self.split_at_hold(id, side);
         }
-        if orders.pace.is_some() || self.cutter.is_some() {
-            self.cut_next(id, side);
+        if let Some(pace) = orders.pace {
+            self.cut_to_pace(id, side, pace);
         }
         let (sender, receiver) = self.wire(id).ends(side);
         let next = sender.flight.pop_front().expect("the caller looked");

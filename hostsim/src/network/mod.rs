@@ -53,7 +53,7 @@ pub use descriptor::Kind;
 pub(crate) use host::fixed_entropy;
 pub use host::{Entropy, Host, RECEIVE_LIMIT, SEND_LIMIT};
 pub use option::{OptionName, OptionValue};
-pub use order::{ConnectionView, Cutter, Dials, Pace};
+pub use order::{ConnectionView, Dials, Pace};
 pub use poll::Change;
 pub use wire::{SideIndex, WireId};
 
@@ -83,7 +83,6 @@ pub struct Network {
     local: VecDeque<(WireId, SideIndex)>,
     is_delivering_locally: bool,
     observer: Option<Observer>,
-    cutter: Option<Cutter>,
 }
 
 impl std::fmt::Debug for Network {

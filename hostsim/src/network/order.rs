@@ -7,9 +7,10 @@
 //! `silence`.
 
 use super::Network;
-use super::wire::{SideIndex, WireId};
+use super::wire::{InFlight, SideIndex, WireId};
+use crate::agenda::{Class, Key};
 use crate::kernel::{HostId, Object, Role, Socket};
-use crate::tcp::{Flags, Payload, Readiness, Segment, State};
+use crate::tcp::{Connection, Flags, Payload, Readiness, Segment, State};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -32,9 +33,6 @@ pub struct Pace {
     /// The time between two deliveries.
     pub every: Duration,
 }
-
-/// Says how many bytes of a segment of so many arrive at first: the rest comes as another.
-pub type Cutter = Box<dyn FnMut(u32) -> u32>;
 
 /// A connection, as those see it who give orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,26 +135,40 @@ impl Network {
         }
     }
 
-    /// Has `cutter` say how segments between hosts arrive in pieces.
-    pub fn set_cutter(&mut self, cutter: Option<Cutter>) {
-        self.cutter = cutter;
+    /// How many bytes the segment carries that an event of the network would deliver; zero for what
+    /// carries none.
+    pub fn next_length(&self, event: Key) -> u32 {
+        self.next_segment(event).map_or(0, |(_, _, at)| at.segment.len)
     }
 
-    /// Cuts the next segment of a direction as its pace or the cutter says.
-    pub(super) fn cut_next(&mut self, id: WireId, from: SideIndex) {
-        let wire = self.wires[id.0 as usize].as_mut().expect("the caller looked");
-        if wire.is_local() {
-            return;
+    /// Cuts the segment that an event of the network would deliver: so many bytes of it come first,
+    /// the rest is another.
+    pub fn cut_next(&mut self, event: Key, bytes: u32) {
+        let next = self.next_segment(event).filter(|(.., at)| (1..at.segment.len).contains(&bytes));
+        if let Some((index, from, _)) = next {
+            self.wire(WireId(event.major)).ends(from).0.split(index, bytes);
         }
+    }
+
+    /// The first segment of a direction that somebody could see arrive: which, and whose.
+    fn next_segment(&self, event: Key) -> Option<(usize, SideIndex, InFlight)> {
+        let from = SideIndex::try_from(event.minor).ok().filter(|from| *from < 2)?;
+        let is_delivery = event.class == Class::Delivery;
+        let wire = self.wires.get(event.major as usize)?.as_ref().filter(|_| is_delivery)?;
+        let [sender, receiver] = [from, from ^ 1].map(|side| &wire.sides[usize::from(side)]);
+        let wants_ack = receiver.end.as_ref().is_some_and(Connection::wants_ack);
+        let index = sender.flight.iter().position(|next| wants_ack || !next.is_quiet)?;
+        Some((index, from, sender.flight[index]))
+    }
+
+    /// Cuts the next segment of a direction as its pace says.
+    pub(super) fn cut_to_pace(&mut self, id: WireId, from: SideIndex, pace: Pace) {
+        let wire = self.wire(id);
+        let is_local = wire.is_local();
         let sender = wire.ends(from).0;
-        let Some(next) = sender.flight.front().copied().filter(|next| next.segment.len > 1) else {
-            return;
-        };
-        let len = next.segment.len;
-        let first = self.cutter.as_mut().map_or(len, |cut| cut(len));
-        let first = sender.orders.pace.map_or(first, |pace| first.min(pace.bytes)).max(1);
-        if first < len {
-            sender.split_first(first);
+        let len = sender.flight.front().map_or(0, |next| next.segment.len);
+        if !is_local && pace.bytes.max(1) < len {
+            sender.split(0, pace.bytes.max(1));
         }
     }
 

@@ -295,6 +295,6 @@ impl Network {
         if next.segment.len == 0 || head == 0 || head >= u64::from(next.segment.len) {
             return;
         }
-        sender.split_first(head as u32);
+        sender.split(0, head as u32);
     }
 }

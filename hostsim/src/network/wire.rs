@@ -106,13 +106,13 @@ impl Side {
         self.flight.push_back(InFlight { due, segment, is_quiet });
     }
 
-    /// Cuts the next segment in two, the first of so many bytes.
-    pub(super) fn split_first(&mut self, bytes: u32) {
-        let Some(next) = self.flight.front_mut() else { return };
+    /// Cuts a segment in two, the first of so many bytes.
+    pub(super) fn split(&mut self, index: usize, bytes: u32) {
+        let Some(next) = self.flight.get_mut(index) else { return };
         let (head, tail) = next.segment.split(bytes);
         let rest = InFlight { segment: tail, ..*next };
         next.segment = head;
-        self.flight.insert(1, rest);
+        self.flight.insert(index + 1, rest);
     }
 
     /// Whether the next segment may be delivered: of what is lost, only a SYN comes so far, to be

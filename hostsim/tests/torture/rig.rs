@@ -168,6 +168,10 @@ impl Rig {
         let count = self.network.agenda().ready().len();
         let index = self.random.below(count);
         let Scheduled { key, .. } = self.network.take(index);
+        let bytes = self.random.below(self.network.next_length(key) as usize + 1);
+        if self.silence != Silence::Never && self.random.one_in(3) {
+            self.network.cut_next(key, bytes as u32);
+        }
         self.say(format!("deliver {key:?}"));
         self.network.deliver(key);
         true

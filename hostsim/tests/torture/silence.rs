@@ -73,8 +73,6 @@ impl Rig {
         let pace = self.random.one_in(2).then_some(pace);
         self.say(format!("pace {wire:?} of {side} {pace:?}"));
         self.network.set_pace(wire, side, pace);
-        let mut random = super::random::Random::new(self.random.word());
-        self.network.set_cutter(Some(Box::new(move |len| random.below(len as usize + 1) as u32)));
     }
 
     fn set_deaf(&mut self) {

@@ -8,10 +8,12 @@
 
 mod epoll;
 mod socket;
+mod unix;
 
 pub use epoll::{Epoll, Interest, Ready, Watch};
 pub(crate) use socket::HOPS;
 pub use socket::{Linger, Listener, Options, Role, Socket};
+pub use unix::{UNIX_LIMIT, Unix, UnixEntry, UnixId, UnixName};
 
 use crate::errno::{Errno, Sys};
 use crate::tcp::Readiness;
@@ -60,6 +62,8 @@ pub type FileId = u32;
 pub enum Object {
     /// A socket.
     Socket(Socket),
+    /// A Unix socket, by its number among the host's.
+    Unix(UnixId),
     /// A set of watched files.
     Epoll(Epoll),
     /// A counter (`eventfd(2)`).
@@ -111,6 +115,7 @@ pub struct Kernel {
     free_files: Vec<FileId>,
     descriptors: Vec<Option<Name>>,
     lowest_free: usize,
+    pub(crate) unix: Unix,
 }
 
 impl Kernel {
@@ -296,6 +301,16 @@ impl Kernel {
     /// The open files with their numbers, in the order of the numbers.
     pub fn files(&self) -> impl Iterator<Item = (FileId, &File)> {
         self.files.iter().enumerate().filter_map(|(id, file)| Some((id as FileId, file.as_ref()?)))
+    }
+
+    /// Asserts what the Unix sockets promise, and that each is of one file or waits in a backlog.
+    pub(crate) fn check_unix(&self) {
+        self.unix.check_invariants();
+        for (id, file) in self.files() {
+            if let Object::Unix(socket) = &file.object {
+                assert_eq!(self.unix.file(*socket), Some(id), "a file's socket knows it");
+            }
+        }
     }
 
     /// The descriptors that are open, in their order.

@@ -161,7 +161,7 @@ impl Network {
         Ok(domain.show(remote))
     }
 
-    /// Writes to a connection, as `send(2)`.
+    /// Writes to a connection, as `send(2)`; a Unix socket is one too.
     ///
     /// # Errors
     /// Those of [`Connection::write`](crate::tcp::Connection::write); `EPIPE` for a socket that never was connected.
@@ -178,8 +178,11 @@ impl Network {
         at: Descriptor,
         parts: impl Iterator<Item = &'a [u8]>,
     ) -> Sys<usize> {
-        let Some((wire, side)) = self.wire_of(at)? else {
-            return Err(self.socket_of(at)?.error.take().unwrap_or(Errno::EPIPE));
+        let (wire, side) = match self.wire_of(at) {
+            Ok(Some(end)) => end,
+            Ok(None) => return Err(self.socket_of(at)?.error.take().unwrap_or(Errno::EPIPE)),
+            Err(Errno::ENOTSOCK) => return self.unix_send(at, parts),
+            Err(errno) => return Err(errno),
         };
         self.catch_up(wire, side ^ 1);
         let end = self.end(wire, side);
@@ -191,13 +194,16 @@ impl Network {
         result
     }
 
-    /// Reads from a connection, as `recv(2)`; a peek leaves the bytes.
+    /// Reads from a connection, as `recv(2)`; a peek leaves the bytes. A Unix socket is one too.
     ///
     /// # Errors
     /// Those of [`Connection::read`](crate::tcp::Connection::read); `ENOTCONN` for a socket that never was connected.
     pub fn receive(&mut self, at: Descriptor, into: &mut [u8], is_peek: bool) -> Sys<usize> {
-        let Some((wire, side)) = self.wire_of(at)? else {
-            return Err(self.socket_of(at)?.error.take().unwrap_or(Errno::ENOTCONN));
+        let (wire, side) = match self.wire_of(at) {
+            Ok(Some(end)) => end,
+            Ok(None) => return Err(self.socket_of(at)?.error.take().unwrap_or(Errno::ENOTCONN)),
+            Err(Errno::ENOTSOCK) => return self.unix_receive(at, into, is_peek),
+            Err(errno) => return Err(errno),
         };
         let result = self.end(wire, side).read(into, is_peek);
         if result.is_ok() && !is_peek {
@@ -248,7 +254,11 @@ impl Network {
     }
 
     fn on_closed(&mut self, host: HostId, file: File) {
-        let Object::Socket(socket) = file.object else { return };
+        let socket = match file.object {
+            Object::Socket(socket) => socket,
+            Object::Unix(id) => return self.on_unix_closed(host, id),
+            Object::Epoll(_) | Object::Counter(_) => return,
+        };
         match socket.role {
             Role::Listener(listener) => self.reset_children(&listener),
             Role::Connection { wire, side, .. } => {

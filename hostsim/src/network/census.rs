@@ -3,7 +3,7 @@
 //! For tests: a run that leaks or that stalls is found here, whatever the programs do.
 
 use super::wire::{Dial, Side, Wire, WireId};
-use super::{Network, SideIndex};
+use super::{Host, Network, SideIndex};
 use crate::kernel::{Object, Role, Socket};
 use crate::tcp::{Connection, State};
 
@@ -20,21 +20,30 @@ pub struct Census {
     pub files: usize,
     /// Open files that listen.
     pub listeners: usize,
+    /// Unix sockets, those in backlogs too.
+    pub unix: usize,
 }
 
 impl Network {
     /// Counts what there is.
     pub fn census(&self) -> Census {
-        let listens = |object: &Object| {
-            matches!(object, Object::Socket(Socket { role: Role::Listener(_), .. }))
+        let listens = |host: &Host, object: &Object| match object {
+            Object::Socket(Socket { role: Role::Listener(_), .. }) => true,
+            Object::Unix(id) => host.kernel.unix.listens(*id),
+            _ => false,
         };
-        let files = || self.hosts.iter().flat_map(|host| host.kernel.files());
+        let files = || {
+            self.hosts
+                .iter()
+                .flat_map(|host| host.kernel.files().map(move |(_, file)| (host, file)))
+        };
         Census {
             wires: self.wires.iter().flatten().count(),
             claims: self.hosts.iter().map(|host| host.ports.len()).sum(),
             events: self.agenda.iter().count(),
             files: files().count(),
-            listeners: files().filter(|(_, file)| listens(&file.object)).count(),
+            listeners: files().filter(|(host, file)| listens(host, &file.object)).count(),
+            unix: self.hosts.iter().map(|host| host.kernel.unix.len()).sum(),
         }
     }
 

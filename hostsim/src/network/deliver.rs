@@ -239,6 +239,7 @@ impl Network {
     /// Asserts what the module promises.
     pub fn check_invariants(&self) {
         self.agenda.check_invariants();
+        self.hosts.iter().for_each(|host| host.kernel.check_unix());
         for (id, wire) in self.wires.iter().enumerate() {
             let Some(wire) = wire else { continue };
             for (index, side) in wire.sides.iter().enumerate() {

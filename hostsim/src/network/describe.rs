@@ -7,8 +7,12 @@ use crate::tcp::{Connection, State};
 impl Network {
     /// One line a socket of a host, in the order of its files.
     pub fn describe(&self, id: HostId) -> Vec<String> {
-        let files = self.host(id).kernel.files();
-        files.filter_map(|(_, file)| self.describe_object(&file.object)).collect()
+        let kernel = &self.host(id).kernel;
+        let line = |object: &Object| match object {
+            Object::Unix(unix) => Some(kernel.unix.describe(*unix)),
+            object => self.describe_object(object),
+        };
+        kernel.files().filter_map(|(_, file)| line(&file.object)).collect()
     }
 
     fn describe_object(&self, object: &Object) -> Option<String> {

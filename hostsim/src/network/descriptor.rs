@@ -23,7 +23,7 @@ impl Network {
     /// `EBADF`.
     pub fn kind(&mut self, at: Descriptor) -> Sys<Kind> {
         Ok(match self.object(at)?.1 {
-            Object::Socket(_) => Kind::Socket,
+            Object::Socket(_) | Object::Unix(_) => Kind::Socket,
             Object::Epoll(_) => Kind::Epoll,
             Object::Counter(_) => Kind::Counter,
         })
@@ -98,16 +98,26 @@ impl Network {
                 Some((wire, side)) => self.end(wire, side).unread(),
                 None => 0,
             }),
+            Object::Unix(id) => {
+                let id = *id;
+                let unix = &self.kernel(at.host).unix;
+                if unix.listens(id) { Err(Errno::EINVAL) } else { Ok(unix.unread(id)) }
+            }
             Object::Epoll(_) => Err(Errno::EINVAL),
             Object::Counter(_) => Err(Errno::ENOTTY),
         }
     }
 
-    /// How many written bytes are not acknowledged, as `SIOCOUTQ`.
+    /// How many written bytes are not acknowledged, as `SIOCOUTQ`; of a Unix socket what they take
+    /// of its limit.
     ///
     /// # Errors
     /// As [`Network::unread`].
     pub fn unacknowledged(&mut self, at: Descriptor) -> Sys<usize> {
+        if let Object::Unix(id) = self.object(at)?.1 {
+            let id = *id;
+            return Ok(self.kernel(at.host).unix.charged(id));
+        }
         self.unread(at)?;
         Ok(match self.wire_of(at)? {
             Some((wire, side)) => {

@@ -45,6 +45,7 @@ mod order;
 mod poll;
 mod silence;
 mod timer;
+mod unix;
 mod wire;
 
 pub use census::Census;

@@ -54,16 +54,7 @@ impl Network {
         if is_v6_only && socket.local.is_some() {
             return Err(Errno::EINVAL);
         }
-        let options = &mut socket.options;
-        match value {
-            OptionValue::Int(value) => set_int(options, name, value)?,
-            OptionValue::Linger(linger) if linger.is_on => options.linger = linger,
-            OptionValue::Linger(_) => options.linger.is_on = false,
-            OptionValue::Time(time) if name.name == libc::SO_RCVTIMEO => {
-                options.receive_timeout = time;
-            }
-            OptionValue::Time(time) => options.send_timeout = time,
-        }
+        set(&mut socket.options, name, value)?;
         if let Some((wire, _)) = self.wire_of(at)? {
             // Timers of a silent connection run by what is set now.
             self.rearm(wire);
@@ -101,24 +92,13 @@ impl Network {
             return Err(Errno::EOPNOTSUPP);
         }
         let value = match (name.level, name.name) {
-            (libc::SOL_SOCKET, libc::SO_LINGER) => return Ok(OptionValue::Linger(options.linger)),
-            (libc::SOL_SOCKET, libc::SO_RCVTIMEO) => {
-                return Ok(OptionValue::Time(options.receive_timeout));
-            }
-            (libc::SOL_SOCKET, libc::SO_SNDTIMEO) => {
-                return Ok(OptionValue::Time(options.send_timeout));
-            }
             (libc::SOL_SOCKET, libc::SO_ERROR) => self.take_error(at)?,
             (libc::SOL_SOCKET, libc::SO_TYPE) => libc::SOCK_STREAM,
             (libc::SOL_SOCKET, libc::SO_PROTOCOL) => libc::IPPROTO_TCP,
             (libc::SOL_SOCKET, libc::SO_DOMAIN) if domain == Domain::V4 => libc::AF_INET,
             (libc::SOL_SOCKET, libc::SO_DOMAIN) => libc::AF_INET6,
             (libc::SOL_SOCKET, libc::SO_ACCEPTCONN) => i32::from(listens),
-            (libc::SOL_SOCKET, libc::SO_SNDBUF) => options.send_limit.max(SEND_LIMIT_MIN) as i32,
-            (libc::SOL_SOCKET, libc::SO_RCVBUF) => {
-                options.receive_limit.max(RECEIVE_LIMIT_MIN) as i32
-            }
-            _ => get_int(&options, name)?,
+            _ => return get(&options, name),
         };
         Ok(OptionValue::Int(value))
     }
@@ -133,6 +113,20 @@ impl Network {
         };
         Ok(error.map_or(0, |error| error.0))
     }
+}
+
+/// Sets what `setsockopt(2)` only keeps.
+pub(super) fn set(options: &mut Options, name: OptionName, value: OptionValue) -> Sys<()> {
+    match value {
+        OptionValue::Int(value) => set_int(options, name, value)?,
+        OptionValue::Linger(linger) if linger.is_on => options.linger = linger,
+        OptionValue::Linger(_) => options.linger.is_on = false,
+        OptionValue::Time(time) if name.name == libc::SO_RCVTIMEO => {
+            options.receive_timeout = time;
+        }
+        OptionValue::Time(time) => options.send_timeout = time,
+    }
+    Ok(())
 }
 
 fn set_int(options: &mut Options, name: OptionName, value: i32) -> Sys<()> {
@@ -181,12 +175,24 @@ fn set_int(options: &mut Options, name: OptionName, value: i32) -> Sys<()> {
     Ok(())
 }
 
+/// Reads what `setsockopt(2)` set.
+pub(super) fn get(options: &Options, name: OptionName) -> Sys<OptionValue> {
+    Ok(match (name.level, name.name) {
+        (libc::SOL_SOCKET, libc::SO_LINGER) => OptionValue::Linger(options.linger),
+        (libc::SOL_SOCKET, libc::SO_RCVTIMEO) => OptionValue::Time(options.receive_timeout),
+        (libc::SOL_SOCKET, libc::SO_SNDTIMEO) => OptionValue::Time(options.send_timeout),
+        _ => OptionValue::Int(get_int(options, name)?),
+    })
+}
+
 fn get_int(options: &Options, name: OptionName) -> Sys<i32> {
     Ok(match (name.level, name.name) {
         (libc::SOL_SOCKET, libc::SO_REUSEADDR) => i32::from(options.reuses_address),
         (libc::SOL_SOCKET, libc::SO_REUSEPORT) => i32::from(options.reuses_port),
         (libc::SOL_SOCKET, libc::SO_KEEPALIVE) => i32::from(options.keeps_alive),
         (libc::SOL_SOCKET, libc::SO_BROADCAST) => i32::from(options.is_broadcast),
+        (libc::SOL_SOCKET, libc::SO_SNDBUF) => options.send_limit.max(SEND_LIMIT_MIN) as i32,
+        (libc::SOL_SOCKET, libc::SO_RCVBUF) => options.receive_limit.max(RECEIVE_LIMIT_MIN) as i32,
         (libc::IPPROTO_TCP, libc::TCP_NODELAY) => i32::from(options.is_undelayed),
         (libc::IPPROTO_TCP, libc::TCP_QUICKACK) => i32::from(options.is_quick),
         (libc::IPPROTO_TCP, libc::TCP_KEEPIDLE) => options.keep_idle,

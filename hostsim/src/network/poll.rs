@@ -135,6 +135,10 @@ impl Network {
             Object::Epoll(set) => {
                 return if set.queued() > 0 { Readiness::IN } else { Readiness::NONE };
             }
+            Object::Unix(id) => {
+                let id = *id;
+                return self.kernel(host).unix.readiness(id);
+            }
             Object::Socket(Socket { role: Role::Fresh, error, .. }) => {
                 let bits = Readiness::OUT.with(Readiness::HUP);
                 return if error.is_some() { bits.with(Readiness::ERR) } else { bits };

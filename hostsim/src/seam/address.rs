@@ -107,7 +107,11 @@ pub(super) fn write_none(into: *mut sockaddr, len: *mut socklen_t) -> Sys<()> {
     put(&[], into, len)
 }
 
-fn put(bytes: &[u8], into: *mut sockaddr, len: *mut socklen_t) -> Sys<()> {
+/// Writes the bytes of an address into a place of `*len` bytes, cut to it, and its length.
+///
+/// # Errors
+/// As [`write`].
+pub(super) fn put(bytes: &[u8], into: *mut sockaddr, len: *mut socklen_t) -> Sys<()> {
     // SAFETY: null, or the length of the place, as the man pages ask.
     let len = unsafe { len.as_mut() }.ok_or(Errno::EFAULT)?;
     let room = usize::try_from(len.cast_signed()).map_err(|_| Errno::EINVAL)?;

@@ -25,6 +25,7 @@ mod name;
 mod number;
 mod option;
 pub mod outside;
+mod path;
 mod probe;
 mod real;
 mod socket;
@@ -32,6 +33,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod unix;
 
 pub use probe::{ProbeError, probe};
 pub use thread::ThreadWatch;

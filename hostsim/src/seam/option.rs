@@ -1,6 +1,6 @@
 //! Socket options as C holds them.
 
-use super::{answer_int, real};
+use super::{answer_int, real, unix};
 use crate::errno::{Errno, Sys};
 use crate::kernel::{Descriptor, Linger};
 use crate::network::{OptionName, OptionValue};
@@ -22,10 +22,17 @@ unsafe extern "C" fn setsockopt(
         return unsafe { real::setsockopt(fd, level, name, value, len) };
     };
     answer_int(|world| {
-        world.with(|network| network.domain(at))?;
+        let is_unix = world.with(|network| network.is_unix(at))?;
         let name = OptionName { level, name };
+        if is_unix && len.cast_signed() >= 0 && level != libc::SOL_SOCKET {
+            return Err(Errno::EOPNOTSUPP);
+        }
         let value = read(name, value, len)?;
-        world.with(|network| network.set_option(at, name, value)).map(|()| 0)
+        world.with(|network| match is_unix {
+            true => network.unix_set_option(at, name, value),
+            false => network.set_option(at, name, value),
+        })?;
+        Ok(0)
     })
 }
 
@@ -105,15 +112,25 @@ unsafe extern "C" fn getsockopt(
         return unsafe { real::getsockopt(fd, level, name, value, len) };
     };
     answer_int(|world| {
-        world.with(|network| network.domain(at))?;
+        let is_unix = world.with(|network| network.is_unix(at))?;
         let name = OptionName { level, name };
+        if is_unix && level != libc::SOL_SOCKET {
+            return Err(Errno::EOPNOTSUPP);
+        }
         if matches!(shape(name), Shape::None) {
             return world.with(|network| network.option(at, name)).map(|_| 0);
         }
         // SAFETY: null, or a length, as the man page asks.
         let len = unsafe { len.as_mut() }.ok_or(Errno::EFAULT)?;
         let room = usize::try_from(len.cast_signed()).map_err(|_| Errno::EINVAL)?;
-        match (world.with(|network| network.option(at, name))?, shape(name)) {
+        if is_unix && name.name == libc::SO_PEERCRED {
+            return unix::write_credentials(world, at, value, len);
+        }
+        let found = world.with(|network| match is_unix {
+            true => network.unix_option(at, name),
+            false => network.option(at, name),
+        })?;
+        match (found, shape(name)) {
             (OptionValue::Int(int @ 0..=255), Shape::Byte) if (1..4).contains(&room) => {
                 write_as(int as u8, value, len)
             }
@@ -131,7 +148,7 @@ unsafe extern "C" fn getsockopt(
 }
 
 /// Writes as much of a value as the place of `len` bytes takes, and how much that was.
-fn write_as<T: Copy>(value: T, into: *mut c_void, len: &mut socklen_t) -> Sys<c_int> {
+pub(super) fn write_as<T: Copy>(value: T, into: *mut c_void, len: &mut socklen_t) -> Sys<c_int> {
     let count = size_of::<T>().min(*len as usize);
     *len = count as socklen_t;
     if count == 0 {

@@ -34,6 +34,7 @@ pub fn probe() -> Result<(), ProbeError> {
         call_polls();
         call_sockets();
         call_streams();
+        call_paths();
         call_threads();
         call_names();
     });
@@ -84,6 +85,8 @@ fn call_polls() {
 fn call_sockets() {
     // SAFETY: a family that no kernel has.
     unsafe { libc::socket(-1, 0, 0) };
+    // SAFETY: a family that no kernel has, and no place to write.
+    unsafe { libc::socketpair(-1, 0, 0, null_mut()) };
     // SAFETY: no descriptor is -1, so nothing is read or written, here and below.
     unsafe { libc::bind(-1, null(), 0) };
     // SAFETY: as above.
@@ -135,6 +138,17 @@ fn call_streams() {
     unsafe { libc::ioctl(-1, libc::FIONREAD, null_mut::<libc::c_int>()) };
     // SAFETY: as above.
     unsafe { libc::dup(-1) };
+}
+
+fn call_paths() {
+    // SAFETY: a path that no file has, here and below: the empty one.
+    unsafe { libc::unlink(c"".as_ptr()) };
+    // SAFETY: as above.
+    unsafe { libc::unlinkat(-1, c"".as_ptr(), 0) };
+    // SAFETY: as above.
+    unsafe { libc::chmod(c"".as_ptr(), 0) };
+    // SAFETY: as above; nothing is written.
+    unsafe { libc::statx(-1, c"".as_ptr(), 0, 0, null_mut()) };
 }
 
 fn call_threads() {

@@ -6,9 +6,9 @@
 use super::interceptor;
 use super::thread::Routine;
 use libc::{
-    addrinfo, c_char, c_int, c_long, c_uint, c_void, clockid_t, epoll_event, iovec, msghdr, nfds_t,
-    pollfd, pthread_attr_t, pthread_t, sigset_t, size_t, sockaddr, socklen_t, ssize_t, time_t,
-    timespec, timeval,
+    addrinfo, c_char, c_int, c_long, c_uint, c_void, clockid_t, epoll_event, iovec, mode_t, msghdr,
+    nfds_t, pollfd, pthread_attr_t, pthread_t, sigset_t, size_t, sockaddr, socklen_t, ssize_t,
+    time_t, timespec, timeval,
 };
 use std::cell::Cell;
 use std::ffi::CStr;
@@ -135,6 +135,7 @@ table! {
     eventfd(initial: c_uint, flags: c_int) -> c_int;
     poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int;
     socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
+    socketpair(domain: c_int, kind: c_int, protocol: c_int, into: *mut c_int) -> c_int;
     bind(fd: c_int, address: *const sockaddr, len: socklen_t) -> c_int;
     listen(fd: c_int, backlog: c_int) -> c_int;
     accept(fd: c_int, address: *mut sockaddr, len: *mut socklen_t) -> c_int;
@@ -159,6 +160,10 @@ table! {
     fcntl(fd: c_int, command: c_int, argument: c_long) -> c_int;
     ioctl(fd: c_int, request: c_long, argument: *mut c_void) -> c_int;
     dup(fd: c_int) -> c_int;
+    unlink(path: *const c_char) -> c_int;
+    unlinkat(folder: c_int, path: *const c_char, flags: c_int) -> c_int;
+    chmod(path: *const c_char, bits: mode_t) -> c_int;
+    statx(folder: c_int, path: *const c_char, flags: c_int, mask: c_uint, into: *mut libc::statx) -> c_int;
     pthread_create(into: *mut pthread_t, attributes: *const pthread_attr_t, routine: Routine, argument: *mut c_void) -> c_int;
     pthread_join(thread: pthread_t, into: *mut *mut c_void) -> c_int;
     getaddrinfo(node: *const c_char, service: *const c_char, hints: *const addrinfo, into: *mut *mut addrinfo) -> c_int;

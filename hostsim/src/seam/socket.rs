@@ -1,6 +1,6 @@
 //! Making, binding, dialing and accepting sockets.
 
-use super::{address, answer_int, machine_world, real, without_waiting};
+use super::{address, answer_int, machine_world, real, unix, without_waiting};
 use crate::address::Domain;
 use crate::errno::{Errno, Sys};
 use crate::kernel::{Descriptor, HostId};
@@ -23,10 +23,11 @@ unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_in
             return Err(Errno::EINVAL);
         }
         let domain = match domain {
+            libc::AF_UNIX => return unix::make(world, host, kind, protocol),
             libc::AF_INET => Domain::V4,
             libc::AF_INET6 => Domain::V6,
-            1..FAMILY_COUNT => {
-                let call = "socket: a family other than AF_INET and AF_INET6";
+            3..FAMILY_COUNT => {
+                let call = "socket: a family other than AF_INET, AF_INET6 and AF_UNIX";
                 return Err(unsupported(world, host, call));
             }
             _ => return Err(Errno::EAFNOSUPPORT),
@@ -40,11 +41,11 @@ unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_in
 }
 
 /// The bits of a socket's type that are no flags (`SOCK_TYPE_MASK`), and what all types are below.
-const TYPE_MASK: c_int = 0xf;
-const TYPE_COUNT: c_int = 11;
+pub(super) const TYPE_MASK: c_int = 0xf;
+pub(super) const TYPE_COUNT: c_int = 11;
 
 /// The flags of a new socket.
-const FLAGS: c_int = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+pub(super) const FLAGS: c_int = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
 
 /// What all families (`AF_MAX`) and all protocols of IP (`IPPROTO_MAX`) are below.
 const FAMILY_COUNT: c_int = 46;
@@ -64,7 +65,8 @@ fn check_type(world: &World, host: HostId, kind: c_int, protocol: c_int) -> Sys<
     }
 }
 
-fn unsupported(world: &World, host: HostId, call: &'static str) -> Errno {
+/// Records that a call is not simulated; gives its error.
+pub(super) fn unsupported(world: &World, host: HostId, call: &'static str) -> Errno {
     world.record(Trouble::Unsupported { host, call });
     Errno::EAFNOSUPPORT
 }
@@ -77,6 +79,9 @@ unsafe extern "C" fn bind(fd: c_int, to: *const sockaddr, len: socklen_t) -> c_i
         return unsafe { real::bind(fd, to, len) };
     };
     answer_int(|world| {
+        if world.with(|network| network.is_unix(at))? {
+            return unix::bind(world, at, address::take(to, len)?);
+        }
         let domain = world.with(|network| network.domain(at))?;
         let to = address::read_to_bind(address::take(to, len)?, domain)?;
         world.with(|network| network.bind(at, to)).map(|()| 0)
@@ -90,7 +95,13 @@ unsafe extern "C" fn listen(fd: c_int, backlog: c_int) -> c_int {
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::listen(fd, backlog) };
     };
-    answer_int(|world| world.with(|network| network.listen(at, backlog)).map(|()| 0))
+    answer_int(|world| {
+        world.with(|network| match network.is_unix(at)? {
+            true => network.unix_listen(at, backlog),
+            false => network.listen(at, backlog),
+        })?;
+        Ok(0)
+    })
 }
 
 /// `accept(2)`
@@ -125,10 +136,18 @@ fn take(at: Descriptor, peer: *mut sockaddr, len: *mut socklen_t, flags: c_int) 
             return Err(Errno::EINVAL);
         }
         let is_nonblocking = flags & libc::SOCK_NONBLOCK != 0;
-        let accept = |network: &mut crate::network::Network| network.accept(at, is_nonblocking);
-        let (accepted, from) = without_waiting(world, at, "accept", false, accept)?;
+        let (accepted, from) = without_waiting(world, at, "accept", false, |network| {
+            if network.is_unix(at)? {
+                return Ok((network.unix_accept(at, is_nonblocking)?, None));
+            }
+            network.accept(at, is_nonblocking).map(|(accepted, from)| (accepted, Some(from)))
+        })?;
         world.with(|net| net.set_closes_on_exec(accepted, flags & libc::SOCK_CLOEXEC != 0))?;
-        let told = if peer.is_null() { Ok(()) } else { address::write(from, peer, len) };
+        let told = match from {
+            _ if peer.is_null() => Ok(()),
+            Some(from) => address::write(from, peer, len),
+            None => unix::write_peer(world, accepted, peer, len),
+        };
         if let Err(errno) = told {
             world.with(|network| network.close(accepted))?;
             return Err(errno);
@@ -145,6 +164,9 @@ unsafe extern "C" fn connect(fd: c_int, to: *const sockaddr, len: socklen_t) -> 
         return unsafe { real::connect(fd, to, len) };
     };
     answer_int(|world| {
+        if world.with(|network| network.is_unix(at))? {
+            return unix::connect(world, at, address::take(to, len)?);
+        }
         let domain = world.with(|network| network.domain(at))?;
         let bytes = address::take(to, len)?;
         match address::family(bytes) {
@@ -184,8 +206,19 @@ fn dial(world: &World, at: Descriptor, to: SocketAddr) -> Sys<()> {
 
 type AddressCall = fn(&mut crate::network::Network, Descriptor) -> Sys<SocketAddr>;
 
-fn tell(at: Descriptor, into: *mut sockaddr, len: *mut socklen_t, call: AddressCall) -> c_int {
+type UnixCall = fn(&World, Descriptor, *mut sockaddr, *mut socklen_t) -> Sys<()>;
+
+fn tell(
+    at: Descriptor,
+    into: *mut sockaddr,
+    len: *mut socklen_t,
+    call: AddressCall,
+    unix_call: UnixCall,
+) -> c_int {
     answer_int(|world| {
+        if world.with(|network| network.is_unix(at))? {
+            return unix_call(world, at, into, len).map(|()| 0);
+        }
         let value = world.with(|network| call(network, at))?;
         address::write(value, into, len).map(|()| 0)
     })
@@ -198,7 +231,7 @@ unsafe extern "C" fn getsockname(fd: c_int, into: *mut sockaddr, len: *mut sockl
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::getsockname(fd, into, len) };
     };
-    tell(at, into, len, crate::network::Network::local_address)
+    tell(at, into, len, crate::network::Network::local_address, unix::write_own)
 }
 
 /// `getpeername(2)`
@@ -208,7 +241,7 @@ unsafe extern "C" fn getpeername(fd: c_int, into: *mut sockaddr, len: *mut sockl
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::getpeername(fd, into, len) };
     };
-    tell(at, into, len, crate::network::Network::peer_address)
+    tell(at, into, len, crate::network::Network::peer_address, unix::write_peer)
 }
 
 /// `shutdown(2)`
@@ -219,13 +252,17 @@ unsafe extern "C" fn shutdown(fd: c_int, how: c_int) -> c_int {
         return unsafe { real::shutdown(fd, how) };
     };
     answer_int(|world| {
-        world.with(|network| network.domain(at))?;
+        let is_unix = world.with(|network| network.is_unix(at))?;
         let direction = match how {
             libc::SHUT_RD => Direction::Read,
             libc::SHUT_WR => Direction::Write,
             libc::SHUT_RDWR => Direction::Both,
             _ => return Err(Errno::EINVAL),
         };
-        world.with(|network| network.shutdown(at, direction)).map(|()| 0)
+        world.with(|network| match is_unix {
+            true => network.unix_shutdown(at, direction),
+            false => network.shutdown(at, direction),
+        })?;
+        Ok(0)
     })
 }

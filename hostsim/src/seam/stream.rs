@@ -1,7 +1,7 @@
 //! Reading and writing descriptors.
 
 use super::message::{self, Parts};
-use super::{address, answer, real, without_waiting};
+use super::{address, answer, real, unix, without_waiting};
 use crate::errno::{Errno, Sys};
 use crate::kernel::Descriptor;
 use crate::network::{Kind, Network};
@@ -10,14 +10,18 @@ use crate::world::{Trouble, World};
 use libc::{c_int, c_void, iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 
 fn receive(world: &World, at: Descriptor, into: Parts<'_>, flags: c_int) -> Sys<isize> {
-    if flags & (libc::MSG_OOB | libc::MSG_ERRQUEUE) != 0 {
-        // There is neither an urgent byte nor a queue of errors.
-        world.with(|network| network.domain(at))?;
-        return Err(if flags & libc::MSG_OOB != 0 { Errno::EINVAL } else { Errno::EAGAIN });
+    let special = libc::MSG_OOB | libc::MSG_ERRQUEUE | libc::MSG_TRUNC;
+    let is_unix = flags & special != 0 && world.with(|network| network.is_unix(at))?;
+    if flags & libc::MSG_OOB != 0 {
+        // There is no urgent byte.
+        return Err(Errno::EINVAL);
+    }
+    if flags & libc::MSG_ERRQUEUE != 0 && !is_unix {
+        return Err(Errno::EAGAIN);
     }
     let is_peek = flags & libc::MSG_PEEK != 0;
     let is_told_not_to = flags & libc::MSG_DONTWAIT != 0;
-    let discards = flags & libc::MSG_TRUNC != 0;
+    let discards = flags & libc::MSG_TRUNC != 0 && !is_unix;
     let take = |place: &mut [u8]| {
         without_waiting(world, at, "recv", is_told_not_to, |network| {
             network.receive(at, place, is_peek)
@@ -120,7 +124,7 @@ unsafe extern "C" fn send(fd: c_int, from: *const c_void, len: size_t, flags: c_
     answer(|world| transmit(world, at, Parts::of(&message::one(from, len)), flags))
 }
 
-/// `recvfrom(2)`; a connection gives no address with its bytes.
+/// `recvfrom(2)`; a connection of TCP gives no address with its bytes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn recvfrom(
     fd: c_int,
@@ -136,14 +140,18 @@ unsafe extern "C" fn recvfrom(
     };
     answer(|world| {
         let count = receive(world, at, Parts::of(&message::one(into, len)), flags)?;
-        if !address.is_null() {
-            address::write_none(address, address_len)?;
+        if address.is_null() {
+            return Ok(count);
+        }
+        match world.with(|network| network.is_unix(at))? && count > 0 {
+            true => unix::write_sender(world, at, address, address_len)?,
+            false => address::write_none(address, address_len)?,
         }
         Ok(count)
     })
 }
 
-/// `sendto(2)`; a connection ignores the address.
+/// `sendto(2)`; a connection of TCP ignores the address.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sendto(
     fd: c_int,
@@ -158,9 +166,10 @@ unsafe extern "C" fn sendto(
         return unsafe { real::sendto(fd, from, len, flags, address, address_len) };
     };
     answer(|world| {
-        world.with(|network| network.domain(at))?;
-        if !address.is_null() {
-            address::take(address, address_len)?;
+        let is_unix = world.with(|network| network.is_unix(at))?;
+        let has_address = !address.is_null() && !address::take(address, address_len)?.is_empty();
+        if is_unix && has_address {
+            unix::check_unaddressed(world, at)?;
         }
         transmit(world, at, Parts::of(&message::one(from, len)), flags)
     })
@@ -254,7 +263,7 @@ fn add_each(world: &World, at: Descriptor, from: Parts<'_>) -> Sys<isize> {
     Ok(total)
 }
 
-/// `recvmsg(2)`; a connection gives neither an address nor control messages.
+/// `recvmsg(2)`; a connection gives no control messages, and one of TCP no address.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn recvmsg(fd: c_int, header: *mut msghdr, flags: c_int) -> ssize_t {
     let Some(at) = Descriptor::from_raw(fd) else {
@@ -262,11 +271,13 @@ unsafe extern "C" fn recvmsg(fd: c_int, header: *mut msghdr, flags: c_int) -> ss
         return unsafe { real::recvmsg(fd, header, flags) };
     };
     answer(|world| {
-        world.with(|network| network.domain(at))?;
+        let is_unix = world.with(|network| network.is_unix(at))?;
         // SAFETY: null, or a header, as the man page asks.
         let header = unsafe { header.as_mut() }.ok_or(Errno::EFAULT)?;
         let total = receive(world, at, parts_of(header)?, flags)?;
-        if !header.msg_name.is_null() {
+        if !header.msg_name.is_null() && is_unix && total > 0 {
+            unix::write_sender(world, at, header.msg_name.cast(), &mut header.msg_namelen)?;
+        } else if !header.msg_name.is_null() {
             header.msg_namelen = 0;
         }
         (header.msg_controllen, header.msg_flags) = (0, flags & libc::MSG_CMSG_CLOEXEC);
@@ -282,9 +293,15 @@ unsafe extern "C" fn sendmsg(fd: c_int, header: *const msghdr, flags: c_int) -> 
         return unsafe { real::sendmsg(fd, header, flags) };
     };
     answer(|world| {
-        world.with(|network| network.domain(at))?;
+        let is_unix = world.with(|network| network.is_unix(at))?;
         // SAFETY: null, or a header, as the man page asks.
         let header = unsafe { header.as_ref() }.ok_or(Errno::EFAULT)?;
+        if is_unix && !header.msg_control.is_null() && header.msg_controllen > 0 {
+            unix::refuse_control(world, at)?;
+        }
+        if is_unix && !header.msg_name.is_null() && header.msg_namelen > 0 {
+            unix::check_unaddressed(world, at)?;
+        }
         transmit(world, at, parts_of(header)?, flags)
     })
 }

@@ -2,6 +2,7 @@
 
 use sim_tests::conformance::loopback::run_on_loopback;
 use sim_tests::conformance::simulated::run_simulated;
+use sim_tests::conformance::table::{EXCLUDED, IDS, TRANSLATED};
 use sim_tests::conformance::{Kind, Observation, Verdict, exceptions, further_rows, rows};
 
 #[test]
@@ -27,7 +28,23 @@ fn every_row_holds_at_every_place() {
         "conformance: loopback {loopback}, one machine {machine}, two hosts {hosts}, \
          exceptions {excepted}"
     );
+    print_table(rows.len());
     assert!(failed.is_empty(), "{} observations differ", failed.len());
+}
+
+fn print_table(rows: usize) {
+    for note in TRANSLATED {
+        println!("translated {}: {}", note.id, note.reason);
+    }
+    for note in EXCLUDED {
+        println!("excluded {}: {}", note.id, note.reason);
+    }
+    println!(
+        "table: {} facts, {} translated, {} excluded; {rows} rows",
+        IDS.len(),
+        TRANSLATED.len(),
+        EXCLUDED.len()
+    );
 }
 
 fn passed(place: &[Observation]) -> usize {

@@ -1,10 +1,12 @@
-//! The real clock, read past the seam, and what std keeps in a thread.
+//! The real clock, read past the seam, what std keeps in a thread, and an option of sockets.
 //!
 //! The clock is for the watchdog, which must see real time, and for the canary that proves that reading the
 //! world is found out. Nothing that decides anything in a run may call it.
 
 use std::arch::asm;
 use std::hash::RandomState;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
 /// The real monotonic clock, by a system call of its own.
@@ -54,4 +56,17 @@ pub fn hash_states() -> u64 {
     // SAFETY: std's type is two `u64`s; another size does not compile.
     let [first, second] = unsafe { std::mem::transmute::<RandomState, [u64; 2]>(state) };
     first.wrapping_add(second)
+}
+
+/// Sets how often a socket sends its SYN again (`TCP_SYNCNT`), which no safe crate does: the tests of
+/// TCP's facts ask real and simulated sockets to give up soon.
+///
+/// # Errors
+/// Those of `setsockopt(2)`.
+pub fn set_syn_count(socket: &impl AsFd, count: i32) -> io::Result<()> {
+    let (fd, len) = (socket.as_fd().as_raw_fd(), size_of::<i32>() as libc::socklen_t);
+    let value = (&raw const count).cast();
+    // SAFETY: the value is an `int` that lives for the time of the call.
+    let done = unsafe { libc::setsockopt(fd, libc::IPPROTO_TCP, libc::TCP_SYNCNT, value, len) };
+    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

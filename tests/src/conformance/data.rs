@@ -1,6 +1,6 @@
 //! Group D, data: bytes in order, how many at once, and what fits. Readiness is in `ready`.
 
-use std::io::{IoSlice, IoSliceMut};
+use std::io::{IoSlice, IoSliceMut, Read, Write};
 
 use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -11,7 +11,7 @@ use super::probe::{
 use super::{Place, Row, row};
 
 pub(super) const REQUIRED: &[Row] = &[D04, D13, D16, D18];
-pub(super) const FURTHER: &[Row] = &[D05, D06, D19, D21, D22];
+pub(super) const FURTHER: &[Row] = &[D05, D06, D15, D17, D19, D21, D22];
 
 const D04: Row = row!(
     "D04",
@@ -86,6 +86,19 @@ async fn full_buffers(place: Place) -> String {
     )
 }
 
+const D15: Row = row!(
+    "D15",
+    "how much fits with default buffers while nobody reads",
+    "between 64 KiB and 64 MiB true, then write pending",
+    default_buffers
+);
+async fn default_buffers(place: Place) -> String {
+    let (mut c, _s) = place.pair().await;
+    let written = fill(&c).await;
+    let is_bounded = (64 << 10..64 << 20).contains(&written);
+    format!("between 64 KiB and 64 MiB {is_bounded}, then write {}", wr(&mut c, b"x").await)
+}
+
 const D16: Row = row!(
     "D16",
     "one write takes as much as fits",
@@ -99,6 +112,31 @@ async fn partial_write(place: Place) -> String {
         Some(Ok(n)) => format!("Ok(n) with 0 < n < 64 MiB: {}", n > 0 && n < much.len()),
         other => other.map_or("pending".into(), count),
     }
+}
+
+const D17: Row = row!(
+    "D17",
+    "a blocking write of 8 MiB against a slow reader",
+    "write returned the full length true, S got all true",
+    blocking_write
+);
+async fn blocking_write(place: Place) -> String {
+    const LEN: usize = 8 << 20;
+    let (mut c, mut s) = place.std_pair().await;
+    c.set_nonblocking(false).expect("set_nonblocking");
+    let reader = tokio::task::spawn_blocking(move || {
+        s.set_nonblocking(false)?;
+        let mut read = Vec::new();
+        s.read_to_end(&mut read).map(|_| read.len())
+    });
+    let written = c.write(&vec![0; LEN]);
+    drop(c);
+    let read = reader.await.expect("the reader");
+    format!(
+        "write returned the full length {}, S got all {}",
+        written.is_ok_and(|n| n == LEN),
+        read.is_ok_and(|n| n == LEN)
+    )
 }
 
 const D18: Row = row!(

@@ -17,6 +17,7 @@ mod data;
 mod dial;
 mod half;
 pub mod loopback;
+mod names;
 mod place;
 mod probe;
 mod ready;
@@ -24,6 +25,7 @@ mod reset;
 mod silent;
 pub mod simulated;
 mod split;
+pub mod table;
 #[cfg(test)]
 mod tests;
 
@@ -139,6 +141,7 @@ pub fn further_rows() -> Vec<Row> {
     sorted(&[
         dial::FURTHER,
         address::FURTHER,
+        names::FURTHER,
         backlog::FURTHER,
         close::FURTHER,
         reset::FURTHER,
@@ -202,7 +205,7 @@ const fn far(id: &'static str, reason: &'static str) -> Exception {
 static EXCEPTIONS: LazyLock<Vec<Exception>> = LazyLock::new(|| {
     let mut list = vec![far("A01-std", WAITS_IN_A_CALL), far("B04", ANSWER_TAKES_TIME)];
     list.extend(both("A32", NO_SIMULTANEOUS_OPEN));
-    for id in ["A10", "D09-std", "F03-std", "F21"] {
+    for id in ["A10", "D09-std", "D17", "F03-std", "F21"] {
         list.extend(both(id, WAITS_IN_A_CALL));
     }
     list.sort_by_key(|exception| (exception.id, exception.place));

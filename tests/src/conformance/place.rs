@@ -38,6 +38,8 @@ pub struct Place {
     far: Option<Far>,
     /// What S binds and C dials.
     ip: IpAddr,
+    /// S by name.
+    name: Rc<str>,
     faults: Rc<dyn Faults>,
 }
 
@@ -57,6 +59,12 @@ impl Place {
         Place { far: Some(far), ip: server_ip, ..Place::local(Kind::TwoHosts) }
     }
 
+    /// Says how S is called; else it has the name of the real machine.
+    #[must_use]
+    pub fn named(self, name: &str) -> Place {
+        Place { name: name.into(), ..self }
+    }
+
     /// Replaces the socket filter, which is how a row makes an end deaf.
     #[must_use]
     pub fn with_faults(self, faults: Rc<dyn Faults>) -> Place {
@@ -66,6 +74,21 @@ impl Place {
     /// Returns the kind.
     pub fn kind(&self) -> Kind {
         self.kind
+    }
+
+    /// Returns the name of S.
+    pub fn name(&self) -> String {
+        self.name.to_string()
+    }
+
+    /// Lets this process have few more descriptors than it has, where they are the real kernel's,
+    /// until the guard is dropped. A simulated machine has few enough to use them up.
+    ///
+    /// # Panics
+    ///
+    /// If `prlimit` is not installed.
+    pub fn limit_descriptors(&self) -> Option<DescriptorLimit> {
+        (self.kind == Kind::Loopback).then(DescriptorLimit::set)
     }
 
     /// Returns this place with both ends on C, over 127.0.0.1.
@@ -167,7 +190,8 @@ impl Place {
 
     fn local(kind: Kind) -> Place {
         let ip = Ipv4Addr::LOCALHOST.into();
-        Place { kind, far: None, ip, faults: Rc::new(SocketFilter) }
+        let name = std::fs::read_to_string("/proc/sys/kernel/hostname").expect("/proc");
+        Place { kind, far: None, ip, name: name.trim().into(), faults: Rc::new(SocketFilter) }
     }
 
     async fn listen_with(
@@ -186,6 +210,37 @@ impl Place {
         let listener = listener.await;
         let addr = listener.local_addr().expect("local_addr");
         (Rc::new(listener), addr)
+    }
+}
+
+/// A lower limit of descriptors (`RLIMIT_NOFILE`), until it is dropped.
+pub struct DescriptorLimit {
+    before: String,
+}
+
+impl DescriptorLimit {
+    /// How many descriptors there are while the limit is low: those that tests have, and some.
+    const LOW: &str = "256";
+
+    fn set() -> DescriptorLimit {
+        let limits = std::fs::read_to_string("/proc/self/limits").expect("/proc");
+        let line = limits.lines().find(|line| line.starts_with("Max open files"));
+        let before = line.and_then(|line| line.split_whitespace().nth(3)).expect("the soft limit");
+        DescriptorLimit::prlimit(DescriptorLimit::LOW);
+        DescriptorLimit { before: before.to_owned() }
+    }
+
+    fn prlimit(soft: &str) {
+        let mut prlimit = std::process::Command::new("prlimit");
+        prlimit.arg(format!("--pid={}", std::process::id()));
+        let status = prlimit.arg(format!("--nofile={soft}:")).status();
+        assert!(status.expect("prlimit is installed").success());
+    }
+}
+
+impl Drop for DescriptorLimit {
+    fn drop(&mut self) {
+        DescriptorLimit::prlimit(&self.before);
     }
 }
 

@@ -4,6 +4,7 @@
 use std::net::TcpStream as StdTcpStream;
 use std::time::Duration;
 
+use hostsim::seam::outside::set_syn_count;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -17,7 +18,7 @@ use super::probe::{
 use super::{Place, Row, row};
 
 pub(super) const FURTHER: &[Row] =
-    &[F01, F03, F03_STD, F04, F05, F06, F08, F09, F11, F12, F13, F19, F20, F21, F22];
+    &[F01, F02, F03, F03_STD, F04, F05, F06, F08, F09, F11, F12, F13, F19, F20, F21, F22];
 
 const LONG: Duration = Duration::from_secs(10);
 
@@ -39,6 +40,23 @@ async fn silent_listener_heals(place: Place) -> String {
     let dialed = unit(dialing.await.expect("the dial").map(drop));
     let took = seconds(start.elapsed());
     format!("pending at 0.4 s {is_pending}, then connect {dialed} about {took} after the SYN")
+}
+
+const F02: Row = row!(
+    "F02",
+    "a dial into silence that gives up: TCP_SYNCNT of 1",
+    "Err(TimedOut, os 110) \"Connection timed out (os error 110)\" after 3 s",
+    silent_listener_gives_up
+)
+.slow();
+async fn silent_listener_gives_up(place: Place) -> String {
+    let (listener, addr) = place.listen().await;
+    place.deafen(&*listener);
+    let socket = place.socket();
+    set_syn_count(&socket, 1).expect("TCP_SYNCNT");
+    let start = Instant::now();
+    let dialed = text(socket.connect(addr).await);
+    format!("{dialed} after {}", seconds(start.elapsed()))
 }
 
 const F03: Row = row!(

@@ -53,9 +53,9 @@ fn run_one(row: &Row, kind: Kind) -> Observation {
         Kind::TwoHosts => {
             let (far, agent) = Far::channel();
             fleet.spawn("far", agent.serve());
-            Place::two_hosts(far, fleet.address("far"))
+            Place::two_hosts(far, fleet.address("far")).named("far")
         }
-        _ => Place::one_machine(),
+        _ => Place::one_machine().named("near"),
     };
     let place = place.with_faults(Rc::new(Orders(fleet.world().clone())));
     let seen = Rc::new(RefCell::new(None));

@@ -8,6 +8,7 @@
 //! nanosecond apart; a run ends at a limit at the latest.
 
 use crate::check::Checker;
+use crate::control::fault_key;
 use crate::failure::{Class, Failure};
 use crate::history::{Event, History};
 use crate::internal_assert;
@@ -113,6 +114,7 @@ impl Sim {
         }
         self.start_all();
         self.plan_operation();
+        self.plan_fault();
         let failure = loop {
             if let Some(failure) = self.settle() {
                 break Some(failure);
@@ -150,11 +152,11 @@ impl Sim {
         Some(Failure::new(Class::Internal, "end", trouble.describe(|host| format!("{host:?}"))))
     }
 
-    fn record(&self, event: Event<'_>) {
+    pub(crate) fn record(&self, event: Event<'_>) {
         self.history.borrow_mut().record(self.now().0, event);
     }
 
-    fn now(&self) -> Instant {
+    pub(crate) fn now(&self) -> Instant {
         self.world.network().now()
     }
 
@@ -259,6 +261,10 @@ impl Sim {
 
     /// Makes one event happen.
     fn step(&mut self) -> Result<(), Failure> {
+        self.look_at_controls();
+        if self.world.network().has_runnable() {
+            return Ok(());
+        }
         let (now, earliest) = {
             let network = self.world.network();
             (network.now(), network.agenda().earliest())
@@ -294,7 +300,7 @@ impl Sim {
 
     fn apply(&mut self, event: Scheduled) {
         match event.key.class {
-            EventClass::Delivery => self.world.with(|network| network.deliver(event.key)),
+            EventClass::Delivery => self.deliver(event.key),
             EventClass::KernelTimer => {
                 self.record(Event::KernelTimer { wire: event.key.major });
                 self.world.with(|network| network.deliver(event.key));
@@ -306,10 +312,24 @@ impl Sim {
                 self.world.with(|network| network.mark_runnable(host));
             }
             EventClass::Operation => self.begin_operation(),
-            class @ (EventClass::Lifecycle | EventClass::Fault) => {
+            EventClass::Fault if event.key == fault_key() => self.begin_fault(),
+            EventClass::Fault => self.on_control(event.key),
+            class @ EventClass::Lifecycle => {
                 internal_assert!(false, "nothing schedules events of class {class:?}");
             }
         }
+    }
+
+    /// Delivers the next segment of a direction, in pieces where the swarm says so.
+    fn deliver(&mut self, key: Key) {
+        let (source, shape) = (&mut self.source, &self.shape);
+        self.world.with(|network| {
+            if shape.piece > 0 {
+                let first = swarm::cut(source, shape, network.next_length(key));
+                first.into_iter().for_each(|bytes| network.cut_next(key, bytes));
+            }
+            network.deliver(key);
+        });
     }
 
     /// Draws the operation that comes next, as far as as many are under way as may be.
@@ -369,6 +389,8 @@ impl Sim {
         );
         let mut failure = Failure::new(Class::Deadlock, "nothing pending", text);
         let network = self.world.network();
+        let controls = self.active.describe(&network);
+        failure.details.extend(controls.into_iter().map(|text| format!("in force: {text}")));
         for (id, host) in network.hosts() {
             for line in network.describe(id) {
                 failure.details.push(format!("{}: {line}", host.name));

@@ -6,6 +6,7 @@
 
 pub mod check;
 pub mod child;
+pub mod control;
 pub mod driver;
 pub mod failure;
 pub mod fuzz;

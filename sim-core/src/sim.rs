@@ -1,6 +1,7 @@
 //! What a test makes a run of: nodes, clients, a workload and checkers.
 
 use crate::check::Checker;
+use crate::control::{self, Control, Controls, FaultSpec, Handle};
 use crate::driver::{self, Limits, LocalFuture};
 use crate::history::{Event, History};
 use crate::node::{App, Node, NodeSpec, Process, Seat};
@@ -77,6 +78,10 @@ pub struct Sim {
     pub(crate) runnable: Vec<HostId>,
     pub(crate) steps: u64,
     pub(crate) machines: u32,
+    pub(crate) active: control::Active,
+    pub(crate) controls: Controls,
+    pub(crate) faults: control::Drawn,
+    pub(crate) next_fault: Option<control::NextFault>,
 }
 
 impl Sim {
@@ -112,6 +117,10 @@ impl Sim {
             runnable: Vec::new(),
             steps: 0,
             machines: 0,
+            active: control::Active::default(),
+            controls: Controls::default(),
+            faults: control::Drawn::new(FaultSpec::new(), 0),
+            next_fault: None,
         };
         driver::observe(&sim);
         sim
@@ -218,6 +227,26 @@ impl Sim {
     /// what the swarm drew.
     pub fn set_latency(&mut self, latency: std::time::Duration) {
         self.shape.fixed_latency = Some(latency);
+    }
+
+    /// Gives the run a control for a moment of it.
+    pub fn at(&mut self, moment: std::time::Duration, control: Control) -> Handle {
+        let handle = Handle::default();
+        let number = self.active.add(control, handle.clone());
+        self.schedule_control(moment, number);
+        handle
+    }
+
+    /// Gives controls from inside the run: clone it into operations, checkers and nodes.
+    pub fn controls(&self) -> Controls {
+        self.controls.clone()
+    }
+
+    /// Lets the run draw controls of its own from the fault lane; the swarm says how many, and
+    /// none is calm. A run that is given this again draws as the last one says.
+    pub fn faults(&mut self, spec: FaultSpec) {
+        let count = self.draw(control::FAULTS, spec.count_max, swarm::number);
+        self.faults = control::Drawn::new(spec, count);
     }
 
     /// Adds a judge of the run.

@@ -48,6 +48,9 @@ pub const LATENCIES: [Duration; 8] = [
 /// The buffers that a run's sockets may have, in bytes; zero leaves the default.
 pub const BUFFERS: [usize; 8] = [0, 65_536, 16_384, 4_096, 1_024, 256, 16, 1];
 
+/// The longest pieces in which segments may arrive, in bytes; zero leaves them whole.
+pub const PIECES_MAX: [u32; 8] = [0, 16_384, 1_448, 536, 64, 16, 4, 1];
+
 /// The dimensions that every run has.
 #[derive(Clone, Debug, Default)]
 pub struct Shape {
@@ -61,12 +64,16 @@ pub struct Shape {
     pub send_buffer: usize,
     /// The receive buffer of every socket, in bytes; zero leaves the default.
     pub receive_buffer: usize,
+    /// The longest piece in which a segment between hosts arrives, in bytes; zero leaves it whole.
+    pub piece: u32,
 }
 
 const ENTROPY: Choice = Choice::two("entropy");
 const LATENCY: Choice = Choice::one("latency");
 const SEND_BUFFER: Choice = Choice::one("send buffer");
 const RECEIVE_BUFFER: Choice = Choice::one("receive buffer");
+const PIECES: Choice = Choice::one("pieces");
+const PIECE: Choice = Choice::one("piece");
 const LINK: Choice = Choice::one("link");
 
 /// Draws one dimension and puts it into the plan, with what it means.
@@ -111,7 +118,24 @@ pub(crate) fn shape(source: &mut Source, plan: &mut Plan) -> Shape {
     let latency = draw(source, plan, LATENCY, LATENCIES.len() as u64 - 1, latency);
     let send_buffer = draw(source, plan, SEND_BUFFER, BUFFERS.len() as u64 - 1, buffer);
     let receive_buffer = draw(source, plan, RECEIVE_BUFFER, BUFFERS.len() as u64 - 1, buffer);
-    Shape { entropy, latency, fixed_latency: None, send_buffer, receive_buffer }
+    let piece = draw(source, plan, PIECES, PIECES_MAX.len() as u64 - 1, piece);
+    Shape { entropy, latency, fixed_latency: None, send_buffer, receive_buffer, piece }
+}
+
+fn piece(level: u64) -> (u32, String) {
+    let bytes = PIECES_MAX[level as usize];
+    (bytes, if bytes == 0 { "whole".to_owned() } else { format!("{bytes}B") })
+}
+
+/// Draws how many bytes of a segment come first, at most the run's longest piece; zero is all of
+/// it. A run without pieces draws nothing, and neither does a segment of one byte.
+pub(crate) fn cut(source: &mut Source, shape: &Shape, len: u32) -> Option<u32> {
+    if shape.piece == 0 || len < 2 {
+        return None;
+    }
+    let value = source.draw(Lane::Network, PIECE, 255) as u32;
+    let longest = shape.piece.min(len - 1);
+    value.checked_sub(1).map(|part| 1 + part * (longest - 1) / 254)
 }
 
 /// Draws the latency of one link, up to the run's longest; a run without latency draws nothing.

@@ -5,7 +5,7 @@
 use sim_core::failure::Class;
 use sim_core::sweep::{Sweep, settings_or_exit, sweep_of};
 use sim_core::{Target, child, sweep};
-use sim_tests::systems::{echo, echo_planted, leaks};
+use sim_tests::systems::{echo, echo_planted, leaks, streams};
 
 /// Sweeps a system in which something must be found; seeds of the user's own promise nothing.
 fn hunt(target: &Target, seeds: std::ops::Range<u64>) -> Option<Sweep> {
@@ -22,6 +22,11 @@ fn hunt(target: &Target, seeds: std::ops::Range<u64>) -> Option<Sweep> {
 #[test]
 fn echo() {
     sweep::test(&echo::target(), 0..200);
+}
+
+#[test]
+fn streams() {
+    sweep::test(&streams::target(), 0..300);
 }
 
 #[test]

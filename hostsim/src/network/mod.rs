@@ -139,6 +139,11 @@ impl Network {
         self.host_mut(from).links[to.0 as usize].latency = latency;
     }
 
+    /// How long a segment takes from one host to another.
+    pub fn link_latency(&self, from: HostId, to: HostId) -> Duration {
+        self.host(from).links[to.0 as usize].latency
+    }
+
     /// Calls `observer` for every segment that reaches a host and that somebody could see arrive.
     pub fn observe(&mut self, observer: Observer) {
         self.observer = Some(observer);

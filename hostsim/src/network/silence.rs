@@ -104,8 +104,8 @@ impl Network {
         Ok(())
     }
 
-    /// Holds what an end of a connection sends, until [`Network::release`]. A connection that is
-    /// over is left alone.
+    /// Holds what an end of a connection sends, until [`Network::release`]; a handshake is let
+    /// through. A connection that is over is left alone.
     pub fn hold(&mut self, id: WireId, from: SideIndex) {
         self.hold_after(id, from, 0);
     }
@@ -181,10 +181,13 @@ impl Network {
         self.collect_wire(id);
     }
 
-    /// Turns "held from an offset on" into "held" once the bytes before it arrived.
+    /// Turns "held from an offset on" into "held" once the bytes before it arrived. A handshake is
+    /// let through.
     fn update_hold(&mut self, id: WireId, from: SideIndex) {
         let (sender, receiver) = self.wire(id).ends(from);
-        let arrived = receiver.end.as_ref().map_or(0, Connection::arrived);
+        let is_open = |end: &&Connection| !end.state().is_handshaking();
+        let Some(end) = receiver.end.as_ref().filter(is_open) else { return };
+        let arrived = end.arrived();
         if sender.orders.held_from.is_some_and(|offset| arrived >= offset) {
             (sender.orders.is_held, sender.orders.held_from) = (true, None);
         }

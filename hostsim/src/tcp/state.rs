@@ -85,6 +85,11 @@ impl State {
         matches!(self, State::Closed | State::TimeWait)
     }
 
+    /// Whether the handshake goes on.
+    pub const fn is_handshaking(self) -> bool {
+        matches!(self, State::SynSent | State::SynReceived)
+    }
+
     /// The name as `ss(8)` prints it.
     pub const fn name(self) -> &'static str {
         match self {

@@ -99,6 +99,11 @@ pub enum Event<'a> {
         /// The host.
         host: u32,
     },
+    /// A control began or ended.
+    Control {
+        /// What it says.
+        text: &'a str,
+    },
     /// Something a test wanted in the history.
     Note {
         /// The text.

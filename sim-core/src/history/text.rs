@@ -61,6 +61,7 @@ impl<'a> Trace<'a> {
                 write!(f, "{:<12} outcome id={id} {ending}{gap}{text}", "workload")
             }
             Event::Finish { host } => write!(f, "{:<12} finish", self.name(*host)),
+            Event::Control { text } => write!(f, "{:<12} {text}", "control"),
             Event::Note { text } => write!(f, "{:<12} note {text}", "test"),
             Event::Failure { class, text } => write!(f, "{:<12} {class}: {text}", "failure"),
         }

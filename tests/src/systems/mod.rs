@@ -3,12 +3,13 @@
 pub mod echo;
 pub mod echo_planted;
 pub mod leaks;
+pub mod streams;
 
 use sim_core::Target;
 
 /// The systems that must never fail.
 pub fn correct() -> Vec<Target> {
-    vec![echo::target()]
+    vec![echo::target(), streams::target()]
 }
 
 /// The systems with a planted bug that must be found.

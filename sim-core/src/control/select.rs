@@ -1,0 +1,153 @@
+//! Which hosts and which connections a control is about.
+
+use super::End;
+use crate::node::Node;
+use hostsim::kernel::HostId;
+use hostsim::network::{ConnectionView, Network};
+use std::fmt;
+use std::rc::Rc;
+
+/// Some hosts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hosts(pub(crate) Vec<HostId>);
+
+impl Hosts {
+    pub(super) fn has(&self, host: HostId) -> bool {
+        self.0.contains(&host)
+    }
+
+    pub(super) fn describe(&self, network: &Network) -> String {
+        let names: Vec<&str> =
+            self.0.iter().map(|host| network.host(*host).name.as_str()).collect();
+        names.join(",")
+    }
+}
+
+impl From<&Node> for Hosts {
+    fn from(node: &Node) -> Hosts {
+        Hosts(node.hosts().to_vec())
+    }
+}
+
+impl From<HostId> for Hosts {
+    fn from(host: HostId) -> Hosts {
+        Hosts(vec![host])
+    }
+}
+
+impl From<Vec<HostId>> for Hosts {
+    fn from(hosts: Vec<HostId>) -> Hosts {
+        Hosts(hosts)
+    }
+}
+
+/// A condition on a connection.
+type Predicate = Rc<dyn Fn(&ConnectionView) -> bool>;
+
+/// Some connections: those that meet every condition given.
+#[derive(Clone, Default)]
+pub struct Connections {
+    from: Option<Hosts>,
+    to: Option<Hosts>,
+    port: Option<u16>,
+    one: Option<u32>,
+    predicate: Option<Predicate>,
+}
+
+impl Connections {
+    /// Every connection.
+    pub fn all() -> Connections {
+        Connections::default()
+    }
+
+    /// Those that some hosts dialed.
+    pub fn from(hosts: impl Into<Hosts>) -> Connections {
+        Connections { from: Some(hosts.into()), ..Connections::default() }
+    }
+
+    /// Those to some hosts.
+    pub fn to(hosts: impl Into<Hosts>) -> Connections {
+        Connections { to: Some(hosts.into()), ..Connections::default() }
+    }
+
+    /// The one of this number, in the order of the dials, from zero.
+    pub fn one(number: u32) -> Connections {
+        Connections { one: Some(number), ..Connections::default() }
+    }
+
+    /// Only those dialed by some hosts.
+    #[must_use]
+    pub fn dialed_by(mut self, hosts: impl Into<Hosts>) -> Connections {
+        self.from = Some(hosts.into());
+        self
+    }
+
+    /// Only those to this port.
+    #[must_use]
+    pub fn port(mut self, port: u16) -> Connections {
+        self.port = Some(port);
+        self
+    }
+
+    /// Only those that a predicate holds for.
+    #[must_use]
+    pub fn that(mut self, predicate: impl Fn(&ConnectionView) -> bool + 'static) -> Connections {
+        self.predicate = Some(Rc::new(predicate));
+        self
+    }
+
+    pub(super) fn has(&self, connection: &ConnectionView) -> bool {
+        let [dialer, acceptor] = connection.hosts;
+        self.from.as_ref().is_none_or(|hosts| hosts.has(dialer))
+            && self.to.as_ref().is_none_or(|hosts| hosts.has(acceptor))
+            && self.port.is_none_or(|port| port == connection.addresses[1].port())
+            && self.one.is_none_or(|number| number == connection.wire.0)
+            && self.predicate.as_ref().is_none_or(|predicate| predicate(connection))
+    }
+
+    pub(super) fn describe(&self, network: &Network) -> String {
+        let names = |hosts: &Hosts| hosts.describe(network);
+        let mut parts = Vec::new();
+        parts.extend(self.one.map(|number| format!("connection {number}")));
+        parts.extend(self.from.as_ref().map(|hosts| format!("from {}", names(hosts))));
+        parts.extend(self.to.as_ref().map(|hosts| format!("to {}", names(hosts))));
+        parts.extend(self.port.map(|port| format!("port {port}")));
+        parts.extend(self.predicate.as_ref().map(|_| "that meet a predicate".to_owned()));
+        if parts.is_empty() { "every connection".to_owned() } else { parts.join(" ") }
+    }
+}
+
+impl fmt::Debug for Connections {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Connections { from, to, port, one, predicate } = self;
+        let is_chosen = predicate.is_some();
+        f.debug_struct("Connections")
+            .field("from", from)
+            .field("to", to)
+            .field("port", port)
+            .field("one", one)
+            .field("has_predicate", &is_chosen)
+            .finish()
+    }
+}
+
+impl End {
+    /// Both ends, the dialer first.
+    pub(super) const BOTH: [End; 2] = [End::Dialer, End::Acceptor];
+
+    /// This end alone.
+    pub(super) fn alone(self) -> &'static [End] {
+        match self {
+            End::Dialer => &End::BOTH[..1],
+            End::Acceptor => &End::BOTH[1..],
+        }
+    }
+
+    /// The side of a connection, as the network numbers them.
+    pub(super) fn side(self) -> u8 {
+        match self {
+            End::Dialer => 0,
+            End::Acceptor => 1,
+        }
+    }
+}

@@ -14,7 +14,7 @@
 use super::Network;
 use super::order::Pace;
 use super::timer::{HANDSHAKE_TIMEOUT, Schedule};
-use super::wire::{SideIndex, WireId};
+use super::wire::{InFlight, SideIndex, WireId};
 use crate::errno::Sys;
 use crate::kernel::{Descriptor, HostId, Role};
 use crate::tcp::{Connection, Flags, Segment, State};
@@ -287,14 +287,21 @@ impl Network {
         false
     }
 
-    /// Cuts the next segment of a direction in two where a hold begins within it.
+    /// Cuts the next segment of a direction in two where a hold begins within it. Bytes that came
+    /// with the end of a handshake are cut from it.
     pub(super) fn split_at_hold(&mut self, id: WireId, from: SideIndex) {
-        let sender = self.wire(id).ends(from).0;
+        let (sender, receiver) = self.wire(id).ends(from);
         let (Some(offset), Some(next)) = (sender.orders.held_from, sender.flight.front().copied())
         else {
             return;
         };
         let head = offset.saturating_sub(next.segment.seq);
+        let state = receiver.end.as_ref().map(Connection::state);
+        if head == 0 && !next.segment.is_pure_ack() && state == Some(State::SynReceived) {
+            let segment = Segment { flags: Flags::ACK, len: 0, ..next.segment };
+            sender.flight.push_front(InFlight { segment, ..next });
+            return;
+        }
         if next.segment.len == 0 || head == 0 || head >= u64::from(next.segment.len) {
             return;
         }

@@ -74,8 +74,8 @@ impl<'a> Arbitrary<'a> for Talk {
 /// Few bytes mostly, many sometimes.
 fn size(byte: u8) -> u32 {
     match byte {
-        0..128 => u32::from(byte),
-        byte => u32::from(byte - 127) * u32::from(byte - 127),
+        0..224 => u32::from(byte),
+        byte => u32::from(byte - 223) * 64,
     }
 }
 

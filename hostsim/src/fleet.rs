@@ -43,6 +43,7 @@ pub struct Fleet {
     world: Rc<World>,
     machines: Vec<Option<Machine>>,
     deadlines: Vec<Option<Instant>>,
+    paused: Vec<bool>,
     runnable: Vec<HostId>,
     _entered: Entered,
 }
@@ -62,7 +63,9 @@ impl Fleet {
             machines.push(Some(Machine::start(&world, host, seed as u64)?));
         }
         let deadlines = vec![None; names.len()];
-        Ok(Fleet { world, machines, deadlines, runnable: Vec::new(), _entered: entered })
+        let paused = vec![false; names.len()];
+        let runnable = Vec::new();
+        Ok(Fleet { world, machines, deadlines, paused, runnable, _entered: entered })
     }
 
     /// The world of the fleet.
@@ -110,6 +113,28 @@ impl Fleet {
         let host = self.host(name);
         self.machines[host.0 as usize] = None;
         self.set_deadline(host, None);
+    }
+
+    /// Keeps a machine from running, as a stopped process: its kernel goes on, and its timers are
+    /// late.
+    ///
+    /// # Panics
+    /// Where no host has the name.
+    #[track_caller]
+    pub fn pause(&mut self, name: &str) {
+        let host = self.host(name);
+        self.paused[host.0 as usize] = true;
+    }
+
+    /// Lets a machine run again.
+    ///
+    /// # Panics
+    /// Where no host has the name.
+    #[track_caller]
+    pub fn resume(&mut self, name: &str) {
+        let host = self.host(name);
+        self.paused[host.0 as usize] = false;
+        self.world.with(|network| network.mark_runnable(host));
     }
 
     /// Makes one thing happen; whether there was one.
@@ -166,6 +191,9 @@ impl Fleet {
     }
 
     fn run_machine(&mut self, host: HostId) -> Result<(), Trouble> {
+        if self.paused[host.0 as usize] {
+            return Ok(());
+        }
         let Some(machine) = &mut self.machines[host.0 as usize] else { return Ok(()) };
         let (now, busy_until) = {
             let network = self.world.network();

@@ -333,3 +333,18 @@ fn a_listener_closed_in_silence_leaves_nothing() {
     pair.rest();
     assert_eq!(pair.network.census(), Census::default());
 }
+
+#[test]
+fn one_that_is_fenced_and_back_at_once_answers_with_a_reset() {
+    let mut pair = Pair::new();
+    let (listener, dialer, accepted) = pair.connect();
+    pair.network.fence(pair.server);
+    for at in [listener, accepted] {
+        pair.network.close(at).unwrap();
+    }
+    pair.network.unfence(pair.server);
+    pair.network.send(dialer, b"x").unwrap();
+    pair.rest();
+    assert_eq!(pair.read(dialer), Err(Errno::ECONNRESET));
+    pair.end(&[dialer]);
+}

@@ -13,6 +13,7 @@
 mod address;
 mod backlog;
 mod close;
+pub mod crashed;
 mod data;
 mod dial;
 mod half;

@@ -39,9 +39,9 @@ pub const TRANSLATED: &[Note] = &[
     note("D15", "the amount is a range: buffers that grow are no constant"),
 ];
 
-/// Ids that no row looks at yet.
-pub const EXCLUDED: &[Note] = &[
-    note("F15", "a process is killed: rows run in one process"),
-    note("F17", "a process is stopped: rows run in one process"),
-    note("F18", "a silent crash by TCP_REPAIR: it asks for a capability, and no crate sets it"),
+/// Ids that no row looks at: [`super::crashed`] does, on simulated hosts.
+pub const CRASHED: &[Note] = &[
+    note("F15", "a process is killed: the far machine is dropped"),
+    note("F17", "a process is stopped: the far machine does not run"),
+    note("F18", "a silent crash by TCP_REPAIR: the far machine is off the network and back"),
 ];

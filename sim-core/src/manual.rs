@@ -40,8 +40,9 @@ pub mod determinism {}
 /// no latency, the default buffer, the first event, no further operation.
 ///
 /// Few things are drawn. A run draws its swarm (a byte a dimension, two for entropy and operations),
-/// a byte a link where there is latency, three to six bytes an operation, and a byte where several
-/// events are due. Nothing is drawn a poll, a call or a segment.
+/// a byte a link where there is latency, three to six bytes an operation, six a fault, and a byte
+/// where several events are due. Nothing is drawn a poll or a call; a segment draws a byte only in a
+/// run whose swarm has it arrive in pieces.
 ///
 /// Of a value below 256 choices the remainder is slightly biased toward the small, calm side.
 pub mod input {}
@@ -58,6 +59,27 @@ pub mod input {}
 /// length. Within one host delivery is part of the call, as on Linux's loopback, where the answer
 /// to a segment arrives before `send` returns.
 pub mod segments {}
+
+/// Silence: partitions, deaf ends, holds, and what a program sees of them.
+///
+/// A way between hosts that is cut loses segments, as a real one does, and TCP sends them again. The
+/// simulator does not make each retransmission an event: what is lost waits in its queue, and when
+/// the way is open it is due with the first retransmission that finds it so: 0.2, 0.4, 0.8, … s
+/// after it was lost, never more than two minutes apart (RFC 6298 and the tail probe of RFC 8985; rows
+/// F19, F20). SYNs are events, since each may meet a listener or none (1, 3, 7, … s; row F01).
+///
+/// Who waits for too long gives up with `ETIMEDOUT`, by a kernel timer in virtual time: a dial after
+/// 127 s, unacknowledged bytes after 924.6 s or `TCP_USER_TIMEOUT`, an idle end with keepalive after
+/// its probes, an end that its program closed after 102 s. A RST is sent once: where it is lost the
+/// peer stays half-open until it says something. So a run that ends in a deadlock after a reset of
+/// one end is no fault of the simulator: a program that only reads, without keepalive or a timeout
+/// of its own, waits for ever on Linux too.
+///
+/// None of these timers runs between ends that hear each other, so idle connections cost nothing.
+///
+/// Bytes within a stream are never lost for good while both ends live, never repeated, reordered or
+/// changed: that is TCP's promise, and a simulator that broke it would find bugs that are none.
+pub mod silence {}
 
 /// How cargo-fuzz builds this workspace on a stable toolchain.
 ///

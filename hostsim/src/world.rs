@@ -3,7 +3,7 @@
 //! Exactly one machine runs at a time, so "the current host" is a property of the world. The seam
 //! finds the world through a thread-local; nothing else of it is global.
 
-use crate::clock::Instant;
+use crate::clock::{EPOCH, Instant};
 use crate::kernel::{Descriptor, HostId, Ready};
 use crate::network::{Entropy, Network, fixed_entropy};
 use crate::seam::{ThreadWatch, Threads};
@@ -85,6 +85,7 @@ pub struct World {
     trouble: RefCell<Option<Trouble>>,
     slot: RefCell<Option<Rc<dyn Any>>>,
     has_drawn: Cell<bool>,
+    has_told_date: Cell<bool>,
     entropy: RefCell<Entropy>,
 }
 
@@ -107,6 +108,7 @@ impl World {
             trouble: RefCell::default(),
             slot: RefCell::default(),
             has_drawn: Cell::default(),
+            has_told_date: Cell::default(),
             entropy: RefCell::new(fixed_entropy(0)),
         })
     }
@@ -207,6 +209,18 @@ impl World {
     /// Whether a program of the world took random bytes: then its thread may keep a generator.
     pub fn has_drawn(&self) -> bool {
         self.has_drawn.get()
+    }
+
+    /// The moment of the wall clock, for a program that asks for it.
+    pub(crate) fn tell_date(&self) -> Duration {
+        self.has_told_date.set(true);
+        EPOCH + self.now().elapsed()
+    }
+
+    /// Whether a program of the world asked for the date: then its thread may keep it, as hyper
+    /// keeps the `Date` of a second.
+    pub fn has_told_date(&self) -> bool {
+        self.has_told_date.get()
     }
 
     /// Hangs something of the harness on the world, for code that finds the world through

@@ -4,8 +4,8 @@
 //! generators of `rand`) is new in each. The caller waits for it no longer than the watchdog says.
 //!
 //! A thread is dear beside a short run, so sweeps and fuzzing make runs one after the other on one
-//! thread, as long as each is proved to leave nothing in it: it made no `RandomState` and took no
-//! random bytes. A run that did, and one that failed, is made again on a thread of its own, and
+//! thread, as long as each is proved to leave nothing in it: it made no `RandomState`, took no
+//! random bytes and asked for no date. A run that did, and one that failed, is made again on a thread of its own, and
 //! only that one counts; a target that once did has its own threads from then on.
 
 use crate::failure::{Class, Failure};
@@ -120,8 +120,8 @@ pub struct Run {
     pub steps: u64,
     /// How many machines were started.
     machines: u32,
-    /// Whether a program took random bytes.
-    has_drawn: bool,
+    /// Whether a program took random bytes or asked for the date.
+    may_leave: bool,
 }
 
 impl Run {
@@ -147,7 +147,7 @@ impl Run {
             elapsed: Duration::ZERO,
             steps: 0,
             machines: 0,
-            has_drawn: false,
+            may_leave: false,
         }
     }
 }
@@ -216,7 +216,7 @@ pub(crate) fn run_watched(
     let run_of_reuse = run_here(body, input.source(), watch);
     let made = outside::hash_states().wrapping_sub(before).wrapping_sub(1);
     let is_marked =
-        run_of_reuse.has_drawn || made != per_machine * u64::from(run_of_reuse.machines);
+        run_of_reuse.may_leave || made != per_machine * u64::from(run_of_reuse.machines);
     if is_marked {
         target.marks_threads.store(true, Ordering::Relaxed);
     }
@@ -280,7 +280,7 @@ fn run_here(body: Body, source: Source, watch: &Arc<Watch>) -> Run {
         elapsed: sim.world.now().elapsed(),
         steps: sim.steps,
         machines: sim.machines,
-        has_drawn: sim.world.has_drawn(),
+        may_leave: sim.world.has_drawn() || sim.world.has_told_date(),
     };
     drop(sim);
     drop(entered);

@@ -1,7 +1,7 @@
 //! Clocks and sleeps.
 
 use super::{answer_int, fail, machine_world, real, world};
-use crate::clock::{EPOCH, UPTIME};
+use crate::clock::UPTIME;
 use crate::errno::{Errno, Sys};
 use crate::world::World;
 use libc::{c_int, c_void, clockid_t, time_t, timespec, timeval};
@@ -15,9 +15,9 @@ pub(super) fn show(world: &World, clock: clockid_t) -> Sys<Duration> {
     let elapsed = world.now().elapsed();
     match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_REALTIME_ALARM => {
-            Ok(EPOCH + elapsed)
+            Ok(world.tell_date())
         }
-        libc::CLOCK_TAI => Ok(EPOCH + TAI + elapsed),
+        libc::CLOCK_TAI => Ok(world.tell_date() + TAI),
         libc::CLOCK_MONOTONIC
         | libc::CLOCK_MONOTONIC_RAW
         | libc::CLOCK_MONOTONIC_COARSE
@@ -50,7 +50,7 @@ unsafe extern "C" fn gettimeofday(into: *mut timeval, zone: *mut c_void) -> c_in
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::gettimeofday(into, zone) };
     };
-    let time = EPOCH + world.now().elapsed();
+    let time = world.tell_date();
     // SAFETY: null, or a place for the time, as the man page asks.
     if let Some(into) = unsafe { into.as_mut() } {
         into.tv_sec = time.as_secs() as time_t;
@@ -70,7 +70,7 @@ unsafe extern "C" fn time(into: *mut time_t) -> time_t {
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::time(into) };
     };
-    let now = (EPOCH + world.now().elapsed()).as_secs() as time_t;
+    let now = world.tell_date().as_secs() as time_t;
     if !into.is_null() {
         // SAFETY: a place for the time, as the man page asks.
         unsafe { into.write(now) };

@@ -48,6 +48,12 @@ pub const LATENCIES: [Duration; 8] = [
 /// The buffers that a run's sockets may have, in bytes; zero leaves the default.
 pub const BUFFERS: [usize; 8] = [0, 65_536, 16_384, 4_096, 1_024, 256, 16, 1];
 
+/// The least that the two buffers of a direction hold together, in bytes.
+///
+/// Programs count on it: both ends of HTTP/2 write their first frames before either reads. With the
+/// smallest buffers that Linux gives, a program writes some 2,100 to 4,000 bytes that nobody reads.
+pub const CAPACITY_MIN: usize = 2_304;
+
 /// The longest pieces in which segments may arrive, in bytes; zero leaves them whole.
 pub const PIECES_MAX: [u32; 8] = [0, 16_384, 1_448, 536, 64, 16, 4, 1];
 
@@ -108,8 +114,21 @@ fn latency(level: u64) -> (Duration, String) {
 }
 
 fn buffer(level: u64) -> (usize, String) {
-    let bytes = BUFFERS[level as usize];
+    buffer_of(BUFFERS[level as usize])
+}
+
+fn buffer_of(bytes: usize) -> (usize, String) {
     (bytes, if bytes == 0 { "default".to_owned() } else { format!("{bytes}B") })
+}
+
+/// A receive buffer beside a send buffer: of two small ones it is the larger.
+fn buffer_beside(send_buffer: usize) -> impl FnOnce(u64) -> (usize, String) {
+    move |level| match BUFFERS[level as usize] {
+        small if small > 0 && send_buffer > 0 => {
+            buffer_of(small.max(CAPACITY_MIN.saturating_sub(send_buffer)))
+        }
+        bytes => buffer_of(bytes),
+    }
 }
 
 /// Draws the dimensions that every run has.
@@ -117,7 +136,8 @@ pub(crate) fn shape(source: &mut Source, plan: &mut Plan) -> Shape {
     let entropy = draw(source, plan, ENTROPY, 0xffff, number);
     let latency = draw(source, plan, LATENCY, LATENCIES.len() as u64 - 1, latency);
     let send_buffer = draw(source, plan, SEND_BUFFER, BUFFERS.len() as u64 - 1, buffer);
-    let receive_buffer = draw(source, plan, RECEIVE_BUFFER, BUFFERS.len() as u64 - 1, buffer);
+    let receive_buffer =
+        draw(source, plan, RECEIVE_BUFFER, BUFFERS.len() as u64 - 1, buffer_beside(send_buffer));
     let piece = draw(source, plan, PIECES, PIECES_MAX.len() as u64 - 1, piece);
     Shape { entropy, latency, fixed_latency: None, send_buffer, receive_buffer, piece }
 }
@@ -148,4 +168,24 @@ pub(crate) fn link(source: &mut Source, shape: &Shape) -> Duration {
     }
     let part = source.draw(Lane::Network, LINK, 255);
     shape.latency * part as u32 / 255
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_small_buffers_hold_what_a_program_counts_on() {
+        for send_buffer in BUFFERS {
+            for level in 0..BUFFERS.len() as u64 {
+                let (receive_buffer, _) = buffer_beside(send_buffer)(level);
+                let is_default = send_buffer == 0 || receive_buffer == 0;
+                assert!(is_default || send_buffer + receive_buffer >= CAPACITY_MIN);
+                assert!(receive_buffer >= BUFFERS[level as usize]);
+                assert_eq!(BUFFERS[level as usize] == 0, receive_buffer == 0);
+            }
+        }
+        assert_eq!(buffer_beside(1)(7), (2_303, "2303B".to_owned()));
+        assert_eq!(buffer_beside(4_096)(7), (1, "1B".to_owned()));
+    }
 }

@@ -6,10 +6,10 @@ use sim_core::failure::{Class, Failure};
 use sim_core::run::{Input, Run, run, run_reusing};
 use sim_core::settings::{Seeds, Settings};
 use sim_core::workload::{Operation, Outcome, WorkloadSpec};
-use sim_core::{Checker, Sim, Target, Violation};
+use sim_core::{Checker, Sim, Target, Violation, always};
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::net::{TcpListener, TcpStream};
 
 const WATCHDOG: Duration = Duration::from_secs(60);
@@ -299,6 +299,25 @@ fn a_run_inside_a_tokio_runtime_is_like_any_other() {
     });
     assert_eq!((inside.failure, reusing.failure), (None, None));
     assert_eq!((inside.hash, reusing.hash), (outside.hash, outside.hash));
+}
+
+thread_local! {
+    /// What a library keeps, as hyper does for its `Date` header.
+    static DATE: Cell<Option<SystemTime>> = const { Cell::new(None) };
+}
+
+#[test]
+fn a_date_that_a_program_keeps_is_not_there_in_the_next_run() {
+    let target = Target::new("odd", |sim: &mut Sim| {
+        sim.client("client", |_| async {
+            always!(DATE.get().is_none(), "nobody was here before");
+            #[expect(clippy::disallowed_methods, reason = "a program asks for the date")]
+            DATE.set(Some(SystemTime::now()));
+        });
+    });
+    for seed in 0..3 {
+        assert_eq!(run_reusing(&target, &Input::Seed(seed), WATCHDOG).failure, None);
+    }
 }
 
 #[test]

@@ -229,6 +229,12 @@ impl Sim {
         self.shape.fixed_latency = Some(latency);
     }
 
+    /// Overrides the longest piece in which segments arrive, in bytes, in place of what the swarm
+    /// drew; zero leaves them whole.
+    pub fn set_pieces(&mut self, bytes: u32) {
+        self.shape.piece = bytes;
+    }
+
     /// Gives the run a control for a moment of it.
     pub fn at(&mut self, moment: std::time::Duration, control: Control) -> Handle {
         let handle = Handle::default();

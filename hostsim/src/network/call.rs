@@ -121,7 +121,7 @@ impl Network {
         let role = Role::Connection { wire, side: 1, is_connecting: false };
         let (remote, local) = {
             let wire = self.wire(WireId(wire));
-            (wire.sides[0].local, wire.sides[1].local)
+            (wire.remote(1), wire.sides[1].local)
         };
         let accepted = Socket { local: Some(local), role, ..Socket::new(domain, options) };
         let (number, file) = self.kernel(at.host).open(Object::Socket(accepted), nonblocking)?;
@@ -145,7 +145,7 @@ impl Network {
         Ok(socket.domain.show(local))
     }
 
-    /// The peer's address, as `getpeername(2)`.
+    /// The peer's address, as `getpeername(2)`: the one that was dialed, or who dialed.
     ///
     /// # Errors
     /// `ENOTCONN` before the connection stands and once it is over (rows A04, B27).
@@ -157,8 +157,7 @@ impl Network {
         if state.is_over() || state == State::SynSent {
             return Err(Errno::ENOTCONN);
         }
-        let remote = self.wire(wire).sides[usize::from(side ^ 1)].local;
-        Ok(domain.show(remote))
+        Ok(domain.show(self.wire(wire).remote(side)))
     }
 
     /// Writes to a connection, as `send(2)`; a Unix socket is one too.

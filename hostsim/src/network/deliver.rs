@@ -90,6 +90,9 @@ impl Network {
     /// Delivers the next segment of a direction; whether somebody could see it arrive.
     fn deliver_next(&mut self, id: WireId, side: SideIndex) -> bool {
         let now = self.now;
+        if self.wire(id).route.is_some() {
+            self.choose_host(id, side);
+        }
         let orders = self.wire(id).ends(side).0.orders;
         if orders.held_from.is_some() {
             self.split_at_hold(id, side);
@@ -157,7 +160,8 @@ impl Network {
         if segment.flags.has(Flags::RST) {
             return;
         }
-        if segment.flags != Flags::SYN {
+        let is_to_nobody = self.wire(id).route.is_some();
+        if segment.flags != Flags::SYN || is_to_nobody {
             return self.refuse(id, side, segment);
         }
         match self.host(to).dials {
@@ -240,6 +244,7 @@ impl Network {
     pub fn check_invariants(&self) {
         self.agenda.check_invariants();
         self.hosts.iter().for_each(|host| host.kernel.check_unix());
+        self.check_routes();
         for (id, wire) in self.wires.iter().enumerate() {
             let Some(wire) = wire else { continue };
             for (index, side) in wire.sides.iter().enumerate() {

@@ -29,13 +29,13 @@ impl Network {
 
     fn describe_end(&self, socket: &Socket, id: WireId, side: u8) -> String {
         let Some(Some(wire)) = self.wires.get(id.0 as usize) else { return String::new() };
-        let [own, peer] = [side, side ^ 1].map(|side| &wire.sides[usize::from(side)]);
+        let own = &wire.sides[usize::from(side)];
         let end = own.end.as_ref();
         let state = end.map_or(State::Closed, Connection::state).name();
         let unread = end.map_or(0, Connection::unread);
         let unsent = end.map_or(0, Connection::unacknowledged);
         let local = socket.domain.show(own.local);
-        let remote = socket.domain.show(peer.local);
+        let remote = socket.domain.show(wire.remote(side));
         format!("{local} to {remote} {state}, {unread} B unread, {unsent} B unacknowledged")
     }
 }

@@ -2,12 +2,21 @@
 
 use super::Network;
 use super::call::claim_of;
+use super::route::RouteId;
 use super::wire::{Side, SideIndex, Wire, WireId};
 use crate::address::{Domain, canonical};
 use crate::errno::{Errno, Sys};
 use crate::kernel::{Descriptor, HostId, Role};
 use crate::tcp::{Connection, State};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// Where a dial goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Destination {
+    Host(HostId),
+    /// To a host that is not known yet.
+    Route(RouteId),
+}
 
 impl Network {
     /// Dials, as `connect(2)`.
@@ -23,8 +32,8 @@ impl Network {
         if address.is_ipv6() != (self.domain(at)? == Domain::V6) {
             return Err(Errno::EAFNOSUPPORT);
         }
-        let remote = self.route(at.host, canonical(address))?;
-        self.dial(at, remote.0, remote.1)?;
+        let (to, remote) = self.destination(at.host, canonical(address))?;
+        self.dial(at, to, remote)?;
         Err(Errno::EINPROGRESS)
     }
 
@@ -71,8 +80,8 @@ impl Network {
         }
     }
 
-    /// The host and address that a dial reaches. The wildcard means oneself (row A23).
-    fn route(&self, from: HostId, address: SocketAddr) -> Sys<(HostId, SocketAddr)> {
+    /// Where a dial goes, and to which address. The wildcard means oneself (row A23).
+    fn destination(&self, from: HostId, address: SocketAddr) -> Sys<(Destination, SocketAddr)> {
         let ip = match address.ip() {
             ip if !ip.is_unspecified() => ip,
             IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -80,25 +89,27 @@ impl Network {
         };
         let address = SocketAddr::new(ip, address.port());
         if self.host(from).owns(ip) {
-            return Ok((from, address));
+            return Ok((Destination::Host(from), address));
         }
-        let host = self.by_address.get(&ip).ok_or(Errno::ENETUNREACH)?;
-        Ok((*host, address))
+        let host = self.by_address.get(&ip).map(|host| Destination::Host(*host));
+        let route = || self.routes.at(ip).map(Destination::Route);
+        Ok((host.or_else(route).ok_or(Errno::ENETUNREACH)?, address))
     }
 
-    fn dial(&mut self, at: Descriptor, to: HostId, remote: SocketAddr) -> Sys<()> {
+    fn dial(&mut self, at: Descriptor, to: Destination, remote: SocketAddr) -> Sys<()> {
+        let is_within = to == Destination::Host(at.host);
         let socket = self.socket_of(at)?;
         let (options, bound) = (socket.options, socket.local);
         let source = match bound {
             Some(local) if !local.ip().is_unspecified() => local.ip(),
             // The loopback interface has one address of its own (row A24).
-            _ if to == at.host && remote.is_ipv4() && remote.ip().is_loopback() => {
+            _ if is_within && remote.is_ipv4() && remote.ip().is_loopback() => {
                 IpAddr::V4(Ipv4Addr::LOCALHOST)
             }
-            _ if to == at.host => remote.ip(),
+            _ if is_within => remote.ip(),
             _ => self.host(at.host).address,
         };
-        if source.is_loopback() && to != at.host || source.is_ipv4() != remote.is_ipv4() {
+        if source.is_loopback() && !is_within || source.is_ipv4() != remote.is_ipv4() {
             return Err(Errno::EINVAL);
         }
         let port = match bound {
@@ -120,8 +131,13 @@ impl Network {
         dialer.file = Some(self.kernel_of(at)?.file_id(at.number)?);
         dialer.dial.first = self.now;
         dialer.dial.retries_max = options.syn_count.unsigned_abs();
+        let (to, route) = match to {
+            Destination::Host(host) => (host, None),
+            Destination::Route(route) => (at.host, Some(route)),
+        };
         let sides = [dialer, Side::new(to, remote, None)];
-        self.wires.push(Some(Box::new(Wire { sides, troubled_since: None })));
+        let wire_of_dial = Wire { sides, dialed: remote, route, troubled_since: None };
+        self.wires.push(Some(Box::new(wire_of_dial)));
         for side in 0..2 {
             self.update_way(wire, side);
         }
@@ -136,10 +152,10 @@ impl Network {
     /// Whether a connection of these addresses stands. One that its dialer left and that only waits
     /// for the peer's end does not (row A35).
     fn has_wire(&self, local: SocketAddr, remote: SocketAddr) -> bool {
-        let mut wires = self.wires.iter().flatten().map(|wire| &wire.sides);
-        wires.any(|[dialed, accepted]| {
-            let is_left = dialed.end.as_ref().is_none_or(Connection::is_left);
-            (dialed.local, accepted.local) == (local, remote) && !is_left
+        self.wires.iter().flatten().any(|wire| {
+            let dialer = &wire.sides[0];
+            let is_left = dialer.end.as_ref().is_none_or(Connection::is_left);
+            (dialer.local, wire.dialed) == (local, remote) && !is_left
         })
     }
 }

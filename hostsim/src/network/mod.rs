@@ -43,6 +43,7 @@ mod name;
 mod option;
 mod order;
 mod poll;
+mod route;
 mod silence;
 mod timer;
 mod unix;
@@ -56,6 +57,7 @@ pub use host::{Entropy, Host, RECEIVE_LIMIT, SEND_LIMIT};
 pub use option::{OptionName, OptionValue};
 pub use order::{ConnectionView, Dials, Pace};
 pub use poll::Change;
+pub use route::Chooser;
 pub use wire::{SideIndex, WireId};
 
 use crate::agenda::{Agenda, Class, Key, Scheduled};
@@ -76,6 +78,7 @@ pub struct Network {
     by_address: BTreeMap<IpAddr, HostId>,
     /// The hosts of each name, in canonical order; names in lower case.
     names: BTreeMap<String, Vec<HostId>>,
+    routes: route::Routes,
     wires: Vec<Option<Box<Wire>>>,
     agenda: Agenda,
     /// Hosts whose machine has something to do.
@@ -264,14 +267,14 @@ impl Network {
 
     /// Puts a segment on its link.
     fn transmit(&mut self, id: WireId, side: SideIndex, segment: Segment) {
-        let (sender, receiver) = self.wire(id).ends(side);
-        let (from, to) = (sender.host, receiver.host);
+        let (sender, _) = self.wire(id).ends(side);
+        let from = sender.host;
         if sender.is_troubled() && self.is_lost(id, side, segment.flags) {
             self.reschedule(id, side);
             return;
         }
         let sent = self.now.max(self.host(from).busy_until);
-        let latency = self.host(from).links[to.0 as usize].latency;
+        let latency = self.latency(id, side);
         let (sender, receiver) = self.wire(id).ends(side);
         // A change of latency does not let a segment overtake the one before it.
         let due = sender.flight.back().map_or(Instant::START, |last| last.due).max(sent + latency);

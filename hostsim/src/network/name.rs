@@ -1,7 +1,8 @@
 //! Names of hosts, as every host of the network resolves them.
 //!
-//! A name is its hosts' addresses, wherever it is asked; only `localhost` is each one's own. Names
-//! compare without regard to ASCII case. There are no domains, and asking takes no time.
+//! A name is the address of its route, else its hosts' addresses, wherever it is asked; only
+//! `localhost` is each one's own. Names compare without regard to ASCII case. There are no domains,
+//! and asking takes no time.
 
 use super::Network;
 use crate::kernel::HostId;
@@ -19,9 +20,12 @@ impl Network {
         }
     }
 
-    /// The addresses of a name, in the order in which their hosts were made; none where nobody has
-    /// the name (row A27).
+    /// The addresses of a name, in the order in which their hosts were made, or that of the route
+    /// of this name; none where nobody has it (row A27).
     pub fn resolve(&self, name: &str) -> Vec<IpAddr> {
+        if let Some((ip, _)) = self.routes.named(name) {
+            return vec![ip];
+        }
         let name = name.to_ascii_lowercase();
         match self.names.get(&name) {
             Some(hosts) => hosts.iter().map(|host| self.address(*host)).collect(),
@@ -30,8 +34,12 @@ impl Network {
         }
     }
 
-    /// The name that a host of this name goes by: its own, where the name is of that host alone.
+    /// The name that a route or host of this name goes by: its own, where the name is of that host
+    /// alone.
     pub(crate) fn canonical_name(&self, name: &str) -> String {
+        if let Some((_, name)) = self.routes.named(name) {
+            return name.to_owned();
+        }
         let name = name.to_ascii_lowercase();
         match self.names.get(&name).map(Vec::as_slice) {
             Some([host]) => self.host(*host).name.clone(),
@@ -45,6 +53,7 @@ impl Network {
         if ip.is_loopback() {
             return Some(LOCALHOST);
         }
-        self.by_address.get(&ip).map(|host| self.host(*host).name.as_str())
+        let host = self.by_address.get(&ip).map(|host| self.host(*host).name.as_str());
+        host.or_else(|| self.routes.at(ip).map(|route| self.routes.name(route)))
     }
 }

@@ -34,7 +34,8 @@ pub struct Pace {
     pub every: Duration,
 }
 
-/// A connection, as those see it who give orders.
+/// A connection, as those see it who give orders. Where a route has not given it a host yet, its
+/// dialer's stands for it, with the address of the route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionView {
     /// Its number, in the order of the dials.

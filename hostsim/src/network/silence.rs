@@ -155,7 +155,8 @@ impl Network {
         let [sender, receiver] = [from, from ^ 1].map(|side| &wire.sides[usize::from(side)]);
         let way = self.host(sender.host).links[receiver.host.0 as usize];
         let is_fenced = self.host(sender.host).is_fenced || self.host(receiver.host).is_fenced;
-        way.is_cut || is_fenced || receiver.orders.is_deaf || sender.orders.is_held
+        let is_cut = way.is_cut && wire.route.is_none();
+        is_cut || is_fenced || receiver.orders.is_deaf || sender.orders.is_held
     }
 
     /// Brings a direction up to date with what is ordered for it.

@@ -129,9 +129,12 @@ impl Network {
         self.latency(id, 0) + self.latency(id, 1)
     }
 
-    /// How long a segment of an end takes.
+    /// How long a segment of an end takes that is sent now.
     pub(super) fn latency(&self, id: WireId, from: SideIndex) -> Duration {
         let wire = self.wires[id.0 as usize].as_ref().expect("the caller looked");
+        if let Some(route) = wire.route {
+            return self.way_to(route, wire.sides[0].host);
+        }
         let [sender, receiver] = [from, from ^ 1].map(|side| wire.sides[usize::from(side)].host);
         self.host(sender).links[receiver.0 as usize].latency
     }

@@ -5,6 +5,7 @@
 //! *quiet* where nobody could see it arrive: it makes no event of its own, and takes effect with
 //! the next call or segment that could tell the difference.
 
+use super::route::RouteId;
 use super::silence::Orders;
 use super::timer::Vigil;
 use crate::address::ClaimId;
@@ -152,6 +153,10 @@ fn continues(last: &Segment, next: &Segment) -> bool {
 #[derive(Debug)]
 pub(super) struct Wire {
     pub(super) sides: [Side; 2],
+    /// The address that was dialed, in canonical form: the host's, or that of a route.
+    pub(super) dialed: SocketAddr,
+    /// The route that is to give it its host; until then its dialer's stands for it.
+    pub(super) route: Option<RouteId>,
     /// Since when a direction is silent, or has something lost.
     pub(super) troubled_since: Option<Instant>,
 }
@@ -178,7 +183,12 @@ impl Wire {
     }
 
     pub(super) fn is_local(&self) -> bool {
-        self.sides[0].host == self.sides[1].host
+        self.sides[0].host == self.sides[1].host && self.route.is_none()
+    }
+
+    /// The address at which an end sees its peer.
+    pub(super) fn remote(&self, side: SideIndex) -> SocketAddr {
+        if side == 0 { self.dialed } else { self.sides[0].local }
     }
 
     /// Whether nothing refers to the connection any more. An end that its program left and that

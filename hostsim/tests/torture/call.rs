@@ -28,7 +28,8 @@ impl Rig {
             81..86 => self.call_close(id),
             86..88 => self.call_duplicate(id),
             88..92 => self.call_option(id),
-            92..97 => self.call_control(id),
+            92..96 => self.call_control(id),
+            96..97 => self.change_route(),
             97..98 => self.change_latencies(),
             98..99 => self.call_silence(),
             _ => self.look(id),
@@ -107,6 +108,9 @@ impl Rig {
                 address = SocketAddr::new(self.network.address(place.host), local.port());
             }
         }
+        if self.random.one_in(5) {
+            address.set_ip(self.route);
+        }
         let is_v6 = self.network.domain(at) == Ok(Domain::V6);
         if let (IpAddr::V4(ip), true) = (address.ip(), is_v6) {
             address.set_ip(ip.to_ipv6_mapped().into());
@@ -162,8 +166,11 @@ impl Rig {
                 // Connections are numbered by their dials, and so are flows.
                 let (WireId(wire), side) = self.network.wire_of(accepted).unwrap().unwrap();
                 let flow = wire as usize;
-                let ends = (self.flows[flow].local, self.flows[flow].remote);
-                assert_eq!((ends, side), ((canonical(remote), canonical(local)), 1));
+                let (dialer, mut dialed) = (self.flows[flow].local, self.flows[flow].remote);
+                if dialed.ip() == self.route {
+                    dialed.set_ip(self.network.address(at.host));
+                }
+                assert_eq!((dialer, dialed, side), (canonical(remote), canonical(local), 1));
                 assert!(!self.flows[flow].is_accepted, "a connection is accepted once");
                 self.flows[flow].is_accepted = true;
                 let is_linger_zero = self.opens[&id].is_linger_zero;
@@ -332,7 +339,8 @@ impl Rig {
     /// What waited to be accepted on a host may be reset.
     fn on_listener_gone(&mut self, host: hostsim::kernel::HostId) {
         let own = self.network.address(host);
-        let is_own = |ip: IpAddr| ip == own || ip.is_loopback();
+        let route = self.route;
+        let is_own = |ip: IpAddr| ip == own || ip == route || ip.is_loopback();
         for flow in self.flows.iter_mut().filter(|flow| is_own(flow.remote.ip())) {
             flow.may_reset |= !flow.is_accepted;
         }

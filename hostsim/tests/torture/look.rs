@@ -65,7 +65,14 @@ impl Rig {
         self.network.local_address(at).unwrap();
         self.network.poll(at).unwrap();
         let peer = self.network.peer_address(at);
-        assert!(matches!(kind, Kind::End { .. }) || peer == Err(Errno::ENOTCONN));
+        match (kind, peer) {
+            (Kind::End { flow, side }, Ok(peer)) => {
+                let flow = &self.flows[flow];
+                let seen = if side == 0 { flow.remote } else { flow.local };
+                assert_eq!(hostsim::address::canonical(peer), seen);
+            }
+            (_, peer) => assert_eq!(peer, Err(Errno::ENOTCONN)),
+        }
         let name = OptionName { level: libc::SOL_SOCKET, name: libc::SO_ERROR };
         match self.network.option(at, name).unwrap() {
             OptionValue::Int(0) => {}

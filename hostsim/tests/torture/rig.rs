@@ -10,6 +10,7 @@ use hostsim::network::{Change, Network};
 use hostsim::tcp::Readiness;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -73,6 +74,8 @@ pub(crate) struct Rig {
     pub(crate) network: Network,
     pub(crate) random: Random,
     pub(crate) hosts: Vec<HostId>,
+    /// The address of a route to some of them.
+    pub(crate) route: IpAddr,
     pub(crate) epolls: Vec<Descriptor>,
     /// The open sockets, by a number that is never used again.
     pub(crate) opens: BTreeMap<u64, Open>,
@@ -99,6 +102,7 @@ impl Rig {
             network.host_mut(*host).send_limit = random.of(&sizes);
             network.host_mut(*host).receive_limit = random.of(&sizes);
         }
+        let route = network.add_route("some", &hosts);
         let epolls = hosts.iter().map(|host| network.epoll(*host).unwrap()).collect();
         let (opens, flows) = (BTreeMap::new(), Vec::new());
         let log = Log::default();
@@ -112,6 +116,7 @@ impl Rig {
             network,
             random,
             hosts,
+            route,
             epolls,
             opens,
             opened,
@@ -152,6 +157,13 @@ impl Rig {
             let micros = self.random.of(&[0, 0, 1, 500, 80_000, 3_000_000]);
             self.network.set_latency(from, to, Duration::from_micros(micros));
         }
+    }
+
+    pub(crate) fn change_route(&mut self) {
+        let count = self.random.below(self.hosts.len() + 1);
+        let hosts: Vec<_> = (0..count).map(|_| self.host()).collect();
+        self.say(format!("route to {hosts:?}"));
+        self.network.set_route(self.route, &hosts);
     }
 
     /// Makes one event happen that is ready, after a jump of time where none is.

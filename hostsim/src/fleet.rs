@@ -30,11 +30,12 @@ use crate::agenda::{Class, Key};
 use crate::clock::Instant;
 use crate::kernel::HostId;
 use crate::machine::Machine;
+use crate::network::Listening;
 use crate::seam::{self, Entered};
 use crate::world::{Trouble, World};
 use std::future::Future;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
 /// Machines, one a host, and the world they share. While it lives, the calls of this thread reach
@@ -102,6 +103,15 @@ impl Fleet {
     pub fn spawn(&self, name: &str, task: impl Future<Output = ()> + 'static) {
         let machine = self.machines[self.host(name).0 as usize].as_ref();
         machine.expect("the machine lives").spawn(task);
+    }
+
+    /// Waits until something listens at an address of a host, as [`World::listening`].
+    ///
+    /// # Panics
+    /// Where no host has the name.
+    #[track_caller]
+    pub fn listening(&self, name: &str, address: SocketAddr) -> Listening {
+        self.world.listening(self.host(name), address)
     }
 
     /// Drops a machine with all that is on it; its kernel closes what it had open.

@@ -5,10 +5,11 @@
 
 use crate::clock::{EPOCH, Instant};
 use crate::kernel::{Descriptor, HostId, Ready};
-use crate::network::{Entropy, Network, fixed_entropy};
+use crate::network::{Entropy, Listening, Network, fixed_entropy};
 use crate::seam::{ThreadWatch, Threads};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::task::Waker;
 use std::time::Duration;
@@ -113,13 +114,25 @@ impl World {
         })
     }
 
-    /// Works on the network.
+    /// Works on the network, then wakes who waited for what the work did.
     ///
     /// # Panics
     /// Where the network is being worked on.
     #[track_caller]
     pub fn with<T>(&self, work: impl FnOnce(&mut Network) -> T) -> T {
-        work(&mut self.network.borrow_mut())
+        let mut network = self.network.borrow_mut();
+        let result = work(&mut network);
+        if network.has_woken() {
+            let woken = network.take_woken();
+            drop(network);
+            woken.into_iter().for_each(Waker::wake);
+        }
+        result
+    }
+
+    /// Waits until something listens at an address of a host: a future for a task of any machine.
+    pub fn listening(&self, host: HostId, address: SocketAddr) -> Listening {
+        self.with(|network| network.listening(host, address))
     }
 
     /// The network, to look at.

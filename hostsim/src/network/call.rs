@@ -100,6 +100,7 @@ impl Network {
         let socket = self.socket_of(at)?;
         socket.error = None;
         socket.role = Role::Listener(listener);
+        self.on_listener();
         Ok(())
     }
 

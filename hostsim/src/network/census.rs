@@ -22,6 +22,8 @@ pub struct Census {
     pub listeners: usize,
     /// Unix sockets, those in backlogs too.
     pub unix: usize,
+    /// Futures that wait for a listener.
+    pub waits: usize,
 }
 
 impl Network {
@@ -44,6 +46,7 @@ impl Network {
             files: files().count(),
             listeners: files().filter(|(host, file)| listens(host, &file.object)).count(),
             unix: self.hosts.iter().map(|host| host.kernel.unix.len()).sum(),
+            waits: self.waits.len(),
         }
     }
 

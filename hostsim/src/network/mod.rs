@@ -39,6 +39,7 @@ mod describe;
 mod descriptor;
 mod dial;
 mod host;
+mod listening;
 mod name;
 mod option;
 mod order;
@@ -54,6 +55,7 @@ pub use deliver::{Delivery, Observer};
 pub use descriptor::Kind;
 pub(crate) use host::fixed_entropy;
 pub use host::{Entropy, Host, RECEIVE_LIMIT, SEND_LIMIT};
+pub use listening::Listening;
 pub use option::{OptionName, OptionValue};
 pub use order::{ConnectionView, Dials, Pace};
 pub use poll::Change;
@@ -67,6 +69,7 @@ use crate::tcp::{Connection, Readiness, Segment, State};
 use host::Link;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
+use std::task::Waker;
 use std::time::Duration;
 use wire::Wire;
 
@@ -79,6 +82,9 @@ pub struct Network {
     /// The hosts of each name, in canonical order; names in lower case.
     names: BTreeMap<String, Vec<HostId>>,
     routes: route::Routes,
+    waits: listening::Waits,
+    /// Who waited for a listener that is there now.
+    woken: Vec<Waker>,
     wires: Vec<Option<Box<Wire>>>,
     agenda: Agenda,
     /// Hosts whose machine has something to do.

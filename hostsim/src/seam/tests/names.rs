@@ -292,6 +292,26 @@ fn names_of_hosts_are_answered_by_family() {
 }
 
 #[test]
+fn a_route_is_dialed_by_its_name() {
+    let fleet = fleet();
+    let server = fleet.host("server");
+    fleet.world().with(|network| network.add_route("Api", &[server]));
+    let listening = fleet.listening("server", (fleet.address("server"), 7).into());
+    fleet.spawn("server", async {
+        listen("0.0.0.0:7").await.accept().await.expect("accept works");
+    });
+    let seen = on_client(fleet, async {
+        listening.await;
+        let stream = TcpStream::connect("API:7").await.expect("the server listens");
+        let peer = stream.peer_addr().expect("it is connected");
+        let named = answer(Ask { flags: libc::AI_CANONNAME, ..ask("aPI") });
+        (peer.to_string(), named, name_info(peer, 0))
+    });
+    let (peer, named) = ("10.96.0.1:7".to_owned(), "[10.96.0.1]:0 1/6 is Api; ".to_owned());
+    assert_eq!(seen, (peer, named, Ok("Api 7".to_owned())));
+}
+
+#[test]
 fn a_list_outlives_its_world_and_lists_of_the_real_one_are_freed_too() {
     let ours = on_client(fleet(), async { std::net::ToSocketAddrs::to_socket_addrs("server:1") });
     assert_eq!(ours.expect("it is a name").count(), 1);

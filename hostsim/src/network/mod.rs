@@ -31,6 +31,96 @@
 //! network.accept(listener, true).unwrap();
 //! network.send(dial, b"hello").unwrap();
 //! ```
+//!
+//! # A driver of one's own
+//! A driver is a loop around the network: it looks at what is pending, chooses, moves time on, and
+//! makes the one event happen. Cuts, fences and routes are calls between two events. This one takes
+//! the last of what is ready; where the order matters, another choice is another run. Programs are
+//! not needed for that; with them a driver also runs each [`Machine`](crate::machine::Machine) that
+//! [`Network::take_runnable`] names and schedules the deadline that it gives, as
+//! [`fleet`](crate::fleet) does in a few lines.
+//! ```
+//! use hostsim::address::Domain;
+//! use hostsim::agenda::Class;
+//! use hostsim::errno::Errno;
+//! use hostsim::kernel::{Descriptor, HostId};
+//! use hostsim::network::Network;
+//! use std::net::SocketAddr;
+//! use std::time::Duration;
+//!
+//! /// Makes one pending event happen; whether there was one.
+//! fn step(network: &mut Network) -> bool {
+//!     let Some(due) = network.agenda().earliest() else { return false };
+//!     // Time moves on with each event; it may jump as far as nothing happens.
+//!     network.advance(due.max(network.now().next()));
+//!     // What is ready is in canonical order: a choice is an index, and the same next time.
+//!     let index = network.agenda().ready().len() - 1;
+//!     let event = network.take(index);
+//!     assert!(matches!(event.key.class, Class::Delivery | Class::KernelTimer));
+//!     network.deliver(event.key);
+//!     network.check_invariants();
+//!     true
+//! }
+//!
+//! fn listen(network: &mut Network, host: HostId) -> Descriptor {
+//!     let listener = network.socket(host, Domain::V4, true).unwrap();
+//!     network.bind(listener, SocketAddr::from(([0, 0, 0, 0], 7))).unwrap();
+//!     network.listen(listener, 8).unwrap();
+//!     listener
+//! }
+//!
+//! fn dial(network: &mut Network, host: HostId, to: SocketAddr) -> Descriptor {
+//!     let dialer = network.socket(host, Domain::V4, true).unwrap();
+//!     assert_eq!(network.connect(dialer, to), Err(Errno::EINPROGRESS));
+//!     dialer
+//! }
+//!
+//! // Three hosts, a millisecond apart, and one name for the two servers.
+//! let mut network = Network::new();
+//! let [client, first, second] = ["client", "first", "second"].map(|name| network.add_host(name));
+//! for server in [first, second] {
+//!     network.set_latency(client, server, Duration::from_millis(1));
+//!     network.set_latency(server, client, Duration::from_millis(1));
+//! }
+//! let api = SocketAddr::new(network.add_route("api", &[first, second]), 7);
+//! assert_eq!(network.resolve("api"), [api.ip()]);
+//! let listeners = [first, second].map(|host| listen(&mut network, host));
+//!
+//! // Connections to a route take turns. A call never waits: what it began is pending.
+//! let dialers = [(); 2].map(|()| dial(&mut network, client, api));
+//! assert_eq!(network.pending().count(), 2);
+//! while step(&mut network) {}
+//! assert_eq!(network.now().elapsed().as_millis(), 3, "SYN, SYN-ACK and ACK");
+//! let accepted = listeners.map(|listener| network.accept(listener, true).unwrap().0);
+//!
+//! // The last was the first to arrive, by the driver's choice.
+//! assert_eq!(network.peer_address(accepted[0]), network.local_address(dialers[1]));
+//! let (to_first, to_second) = (dialers[1], dialers[0]);
+//!
+//! // A cut loses what is sent. TCP sends it again, so after the heal it comes late, and whole.
+//! network.cut(client, first);
+//! network.send(to_first, b"hello").unwrap();
+//! assert_eq!(network.pending().count(), 1, "the moment at which the client gives up");
+//! network.heal(client, first);
+//! let cut_at = network.now();
+//! while step(&mut network) {}
+//! assert_eq!(network.now().since(cut_at).as_millis(), 203);
+//! assert_eq!(network.receive(accepted[0], &mut [0; 8], false), Ok(5));
+//!
+//! // A fence is a loss of power: the connections of the host end, and nobody is told. Dials that
+//! // the route sends there wait for an answer; so the route gets another set.
+//! network.fence(second);
+//! network.set_route(api.ip(), &[first]);
+//! let dialer = dial(&mut network, client, api);
+//! while step(&mut network) {}
+//! assert_eq!(network.connect(dialer, api), Ok(()));
+//!
+//! // Once the host is back it knows nothing of the connection, and says so.
+//! network.unfence(second);
+//! network.send(to_second, b"hello?").unwrap();
+//! while step(&mut network) {}
+//! assert_eq!(network.receive(to_second, &mut [0; 8], false), Err(Errno::ECONNRESET));
+//! ```
 
 mod call;
 mod census;

@@ -96,7 +96,7 @@ impl Sim {
         });
         for other in (0..host.0).map(HostId) {
             for (from, to) in [(other, host), (host, other)] {
-                let latency = swarm::link(&mut self.source, &self.shape);
+                let latency = swarm::link(&mut self.source.borrow_mut(), &self.shape);
                 self.world.with(|network| network.set_latency(from, to, latency));
             }
         }
@@ -293,7 +293,7 @@ impl Sim {
         let count = self.world.network().agenda().ready().len().min(READY_MAX);
         let index = match count {
             1 => 0,
-            count => self.source.below(Lane::Schedule, NEXT, count as u64),
+            count => self.source.borrow_mut().below(Lane::Schedule, NEXT, count as u64),
         };
         self.world.with(|network| network.take(index as usize))
     }
@@ -322,10 +322,11 @@ impl Sim {
 
     /// Delivers the next segment of a direction, in pieces where the swarm says so.
     fn deliver(&mut self, key: Key) {
-        let (source, shape) = (&mut self.source, &self.shape);
+        let (source, shape) = (&self.source, &self.shape);
         self.world.with(|network| {
             if shape.piece > 0 {
-                let first = swarm::cut(source, shape, network.next_length(key));
+                let length = network.next_length(key);
+                let first = swarm::cut(&mut source.borrow_mut(), shape, length);
                 first.into_iter().for_each(|bytes| network.cut_next(key, bytes));
             }
             network.deliver(key);
@@ -342,8 +343,10 @@ impl Sim {
             return;
         }
         let id = OperationId(self.operations + 1);
-        let (source, frame) = (&mut self.source, &self.frame);
-        match self.slot.within(Scope::Body, || workload.next(source, frame, id)) {
+        let (mut source, frame) = (self.source.borrow_mut(), &self.frame);
+        let next = self.slot.within(Scope::Body, || workload.next(&mut source, frame, id));
+        drop(source);
+        match next {
             None => self.is_planned = true,
             Some(next) => {
                 let due = self.world.network().now() + next.wait;

@@ -276,7 +276,7 @@ fn run_here(body: Body, source: Source, watch: &Arc<Watch>) -> Run {
         hash: history.hash(),
         history,
         plan: std::mem::take(&mut sim.plan),
-        tape: sim.source.tape().clone(),
+        tape: sim.source.borrow().tape().clone(),
         elapsed: sim.world.now().elapsed(),
         steps: sim.steps,
         machines: sim.machines,

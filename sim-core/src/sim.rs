@@ -59,7 +59,8 @@ pub struct Sim {
     pub(crate) world: Rc<World>,
     pub(crate) watch: Arc<Watch>,
     pub(crate) slot: Rc<Slot>,
-    pub(crate) source: Source,
+    /// Shared with what the network asks for a choice.
+    pub(crate) source: Rc<RefCell<Source>>,
     pub(crate) plan: Plan,
     pub(crate) shape: Shape,
     pub(crate) entropy: Seed,
@@ -98,7 +99,7 @@ impl Sim {
             world,
             watch,
             slot,
-            source,
+            source: Rc::new(RefCell::new(source)),
             plan,
             shape,
             entropy,
@@ -210,7 +211,7 @@ impl Sim {
         max: u64,
         meaning: impl FnOnce(u64) -> (T, String),
     ) -> T {
-        swarm::draw(&mut self.source, &mut self.plan, choice, max, meaning)
+        swarm::draw(&mut self.source.borrow_mut(), &mut self.plan, choice, max, meaning)
     }
 
     /// Draws a dimension of the test's own, in `0..=max`; zero must be the calm value.

@@ -45,7 +45,7 @@ impl Sim {
 
     /// Draws the fault that comes next.
     pub(crate) fn plan_fault(&mut self) {
-        self.next_fault = self.faults.next(&mut self.source);
+        self.next_fault = self.faults.next(&mut self.source.borrow_mut());
         if let Some(next) = &self.next_fault {
             let due = self.now() + next.wait;
             self.world.with(|network| network.schedule(due, fault_key()));

@@ -140,6 +140,7 @@ impl Sim {
     /// is neither recorded nor judged, but for a rule that the simulated kernel breaks.
     pub(crate) fn let_go(&mut self) -> Option<Failure> {
         self.world.with(|network| network.observe(Box::new(|_, _| {})));
+        self.slot.end_history();
         for Seat { machine, app, .. } in std::mem::take(&mut self.seats) {
             drop_apart(machine);
             drop_apart(app);

@@ -17,6 +17,7 @@ pub mod node;
 mod panics;
 pub mod replay;
 pub mod report;
+pub mod route;
 pub mod run;
 pub mod seed;
 pub mod self_check;
@@ -30,6 +31,7 @@ pub mod tape;
 pub mod workload;
 
 pub use check::{Checker, Violation, fail};
+pub use route::Route;
 pub use run::Target;
 pub use sim::Sim;
 

@@ -4,6 +4,9 @@ use crate::driver::LocalFuture;
 use hostsim::clock::Instant;
 use hostsim::kernel::HostId;
 use hostsim::machine::Machine;
+use hostsim::network::Listening;
+use hostsim::seam;
+use hostsim::world::World;
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -57,6 +60,39 @@ impl Node {
     pub fn hosts(&self) -> &[HostId] {
         &self.hosts
     }
+
+    /// Waits until a replica listens on a port of its address: a future for a task of any node.
+    ///
+    /// A program would dial until it is let in; this is for tests, which then need no retries.
+    ///
+    /// # Panics
+    /// Where there is no such replica, and outside of a run.
+    #[track_caller]
+    pub fn listening(&self, replica: usize, port: u16) -> Listening {
+        world().listening(self.hosts[replica], (self.addresses[replica], port).into())
+    }
+
+    /// Whether a replica listens on a port of its address.
+    ///
+    /// # Panics
+    /// Where there is no such replica, and outside of a run.
+    #[track_caller]
+    pub fn is_listening(&self, replica: usize, port: u16) -> bool {
+        let address = (self.addresses[replica], port).into();
+        world().network().listens(self.hosts[replica], address)
+    }
+}
+
+/// A node is where its replicas are.
+impl AsRef<[HostId]> for Node {
+    fn as_ref(&self) -> &[HostId] {
+        &self.hosts
+    }
+}
+
+#[track_caller]
+fn world() -> Rc<World> {
+    seam::current().expect("a node listens inside of its run")
 }
 
 /// What a program knows of its own process.

@@ -1,4 +1,4 @@
-//! Panics inside a run, and the slot for a run's first failure.
+//! Panics inside a run, and what hangs on its world: the slot for its first failure, and its history.
 //!
 //! A hook turns a panic on a thread with a current run into a failure of that run: in a node it is
 //! class `panic`, in a checker class `correctness`, in the harness itself and in the simulated
@@ -10,6 +10,7 @@
 
 use crate::check::place;
 use crate::failure::{Class, Failure, INTERNAL_PREFIX};
+use crate::history::{Event, History};
 use hostsim::kernel::HostId;
 use hostsim::seam;
 use std::backtrace::{Backtrace, BacktraceStatus};
@@ -35,17 +36,25 @@ pub(crate) struct Slot {
     scope: Cell<Scope>,
     first: RefCell<Option<Failure>>,
     names: RefCell<Vec<String>>,
+    /// Where code of the run puts events, until its end.
+    history: RefCell<Option<Rc<RefCell<History>>>>,
 }
 
 impl Slot {
     /// The slot of a new run, in the harness's own scope; installs the hook.
-    pub(crate) fn new() -> Rc<Slot> {
+    pub(crate) fn new(history: Rc<RefCell<History>>) -> Rc<Slot> {
         install();
         Rc::new(Slot {
             scope: Cell::new(Scope::Harness),
             first: RefCell::default(),
             names: RefCell::default(),
+            history: RefCell::new(Some(history)),
         })
+    }
+
+    /// The run is over: what comes still is no event of it.
+    pub(crate) fn end_history(&self) {
+        self.history.take();
     }
 
     /// Tells the name of the next host.
@@ -91,6 +100,14 @@ pub(crate) fn report(failure: Failure) -> Result<(), Failure> {
             Ok(())
         }
         None => Err(failure),
+    }
+}
+
+/// Puts an event of the run on this thread into its history, in nanoseconds since its start.
+pub(crate) fn record(at: u64, event: Event<'_>) {
+    let Some(slot) = current() else { return };
+    if let Some(history) = slot.history.borrow().as_ref() {
+        history.borrow_mut().record(at, event);
     }
 }
 

@@ -6,6 +6,7 @@ use crate::driver::{self, Limits, LocalFuture};
 use crate::history::{Event, History};
 use crate::node::{App, Node, NodeSpec, Process, Seat};
 use crate::panics::Slot;
+use crate::route::{self, Route};
 use crate::seed::{Seed, Stream};
 use crate::source::{Choice, Source};
 use crate::stage::Watch;
@@ -88,7 +89,8 @@ pub struct Sim {
 impl Sim {
     /// A run of a source, in a world that is current on this thread.
     pub(crate) fn new(world: Rc<World>, mut source: Source, watch: Arc<Watch>) -> Sim {
-        let slot = Slot::new();
+        let history = Rc::<RefCell<History>>::default();
+        let slot = Slot::new(history.clone());
         world.set_slot(slot.clone());
         let mut plan = Plan::default();
         let shape = swarm::shape(&mut source, &mut plan);
@@ -103,7 +105,7 @@ impl Sim {
             plan,
             shape,
             entropy,
-            history: Rc::default(),
+            history,
             limits: Limits::default(),
             seats: Vec::new(),
             checkers: Vec::new(),
@@ -124,6 +126,8 @@ impl Sim {
             next_fault: None,
         };
         driver::observe(&sim);
+        let chooser = route::chooser(sim.source.clone());
+        sim.world.with(|network| network.set_chooser(chooser));
         sim
     }
 
@@ -170,6 +174,16 @@ impl Sim {
             })
         });
         self.seat(&NodeSpec::new(name), &app)
+    }
+
+    /// Adds a route: a name whose connections go to one of some hosts each, such as the replicas of
+    /// a node. The name then is the route's, also where a node has it.
+    ///
+    /// # Panics
+    /// Where the run has a route of this name.
+    #[track_caller]
+    pub fn route(&mut self, name: &str, hosts: impl AsRef<[HostId]>) -> Route {
+        Route::add(&self.world, name, hosts.as_ref())
     }
 
     /// Adds the workload: what a client keeps between its operations, and how it does one.

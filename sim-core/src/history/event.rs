@@ -116,6 +116,13 @@ pub enum Event<'a> {
         /// The message.
         text: &'a str,
     },
+    /// A route was made, or its hosts were set.
+    Route {
+        /// Its name.
+        name: &'a str,
+        /// The hosts that take its connections from now on.
+        hosts: Vec<u32>,
+    },
 }
 
 /// Writes a time as seconds since the start of the run.

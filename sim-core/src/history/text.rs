@@ -64,6 +64,11 @@ impl<'a> Trace<'a> {
             Event::Control { text } => write!(f, "{:<12} {text}", "control"),
             Event::Note { text } => write!(f, "{:<12} note {text}", "test"),
             Event::Failure { class, text } => write!(f, "{:<12} {class}: {text}", "failure"),
+            Event::Route { name, hosts } => {
+                let names: Vec<_> = hosts.iter().map(|host| self.name(*host)).collect();
+                let names = if names.is_empty() { "nobody".to_owned() } else { names.join(",") };
+                write!(f, "{name:<12} route to={names}")
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Routes in runs: replicas behind one name, and a set of them that changes while clients dial.
 
 use hostsim::tcp::Flags;
+use sim_core::control::{Connections, Control, Until};
 use sim_core::failure::Class;
 use sim_core::history::Event;
 use sim_core::node::{Node, NodeSpec};
@@ -193,6 +194,28 @@ fn the_host_of_a_connection_is_one_byte_of_the_network_lane_and_zero_is_the_firs
     let trace = run.history.trace().to_string();
     assert!(trace.contains("api-2        deliver from=client connection=0 SYN "), "{trace}");
     assert!(trace.contains("api-1        deliver from=client connection=1 SYN "), "{trace}");
+}
+
+#[test]
+fn a_control_on_connections_to_a_host_meets_those_that_a_route_leads_there() {
+    let target = Target::new("scenario", |sim| {
+        let node = replicas(sim);
+        sim.route("service", &node);
+        let later = Duration::from_secs(5);
+        let replies = Connections::to(node.hosts()[0]);
+        sim.at(Duration::ZERO, Control::hold_replies(replies).until(Until::After(later)));
+        sim.client("client", move |_| {
+            let node = node.clone();
+            async move {
+                node.listening(2, PORT).await;
+                let start = tokio::time::Instant::now();
+                let mut stream = TcpStream::connect(("service", PORT)).await.unwrap();
+                ask(&mut stream).await;
+                always!(start.elapsed() > later / 2, "the reply came after {:?}", start.elapsed());
+            }
+        });
+    });
+    assert_eq!(run_bytes(&target, &[]).failure, None);
 }
 
 #[test]

@@ -34,14 +34,16 @@ pub struct Pace {
     pub every: Duration,
 }
 
-/// A connection, as those see it who give orders. Where a route has not given it a host yet, its
-/// dialer's stands for it, with the address of the route.
+/// A connection, as those see it who give orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionView {
     /// Its number, in the order of the dials.
     pub wire: WireId,
     /// The hosts: who dialed, who was dialed.
     pub hosts: [HostId; 2],
+    /// Whether the second is known. Until a route has chosen one, the dialer's stands for it, with
+    /// the address of the route.
+    pub has_host: bool,
     /// Their addresses, in canonical form.
     pub addresses: [SocketAddr; 2],
     /// The states of the ends; closed where there is none yet or any more.
@@ -59,11 +61,13 @@ impl Network {
 
     /// One of them.
     pub fn connection(&self, id: WireId) -> Option<ConnectionView> {
-        let sides = &self.wires.get(id.0 as usize)?.as_ref()?.sides;
+        let wire = self.wires.get(id.0 as usize)?.as_ref()?;
+        let sides = &wire.sides;
         let end = |side: usize| sides[side].end.as_ref();
         Some(ConnectionView {
             wire: id,
             hosts: [0, 1].map(|side| sides[side].host),
+            has_host: wire.route.is_none(),
             addresses: [0, 1].map(|side| sides[side].local),
             states: [0, 1].map(|side| end(side).map_or(State::Closed, |end| end.state())),
             unacknowledged: [0, 1].map(|side| end(side).map_or(0, |end| end.unacknowledged())),

@@ -28,6 +28,8 @@ pub(crate) struct Active {
     count: usize,
     /// How many connections were dialed when they last looked.
     dialed: u32,
+    /// Connections through routes that had no host then.
+    without_host: Vec<WireId>,
     /// The latencies that controls in force replaced.
     latencies: BTreeMap<(HostId, HostId), Duration>,
 }
@@ -79,6 +81,8 @@ impl Active {
         entry.handle.set_active(true);
         self.count += 1;
         self.dialed = network.dialed();
+        let without_host = network.connections().filter(|connection| !connection.has_host);
+        self.without_host = without_host.map(|connection| connection.wire).collect();
         if let Until::After(time) = entry.control.until {
             let key = Key { class: Class::Fault, major: number, minor: END };
             network.schedule(network.now() + time, key);
@@ -114,14 +118,20 @@ impl Active {
         Some(format!("end {text}"))
     }
 
-    /// Looks what changed since the last event: connections that were dialed, and controls that
-    /// are to end. The lines for the history.
+    /// Looks what changed since the last event: connections that were dialed or got their host, and
+    /// controls that are to end. The lines for the history.
     pub(crate) fn look(&mut self, network: &mut Network) -> Vec<String> {
         let dialed = network.dialed();
-        for wire in (self.dialed..dialed).map(WireId) {
+        let before = std::mem::take(&mut self.without_host);
+        for wire in before.into_iter().chain((self.dialed..dialed).map(WireId)) {
             let Some(connection) = network.connection(wire) else { continue };
             for entry in self.entries.iter_mut().filter(|entry| entry.is_active) {
-                entry.meet(network, &connection);
+                if !entry.wires.contains(&wire) {
+                    entry.meet(network, &connection);
+                }
+            }
+            if !connection.has_host {
+                self.without_host.push(wire);
             }
         }
         self.dialed = dialed;

@@ -99,7 +99,7 @@ impl Connections {
     pub(super) fn has(&self, connection: &ConnectionView) -> bool {
         let [dialer, acceptor] = connection.hosts;
         self.from.as_ref().is_none_or(|hosts| hosts.has(dialer))
-            && self.to.as_ref().is_none_or(|hosts| hosts.has(acceptor))
+            && self.to.as_ref().is_none_or(|hosts| connection.has_host && hosts.has(acceptor))
             && self.port.is_none_or(|port| port == connection.addresses[1].port())
             && self.one.is_none_or(|number| number == connection.wire.0)
             && self.predicate.as_ref().is_none_or(|predicate| predicate(connection))

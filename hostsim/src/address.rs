@@ -82,10 +82,7 @@ impl Claim {
 
     /// Linux `inet_csk_bind_conflict`.
     fn conflicts(&self, other: &Claim) -> bool {
-        let share_address = self.reuses_address
-            && other.reuses_address
-            && self.listener.is_none()
-            && other.listener.is_none();
+        let share_address = self.reuses_address && other.reuses_address && other.listener.is_none();
         let share_port = self.reuses_port && other.reuses_port;
         self.overlaps(other) && !share_address && !share_port
     }
@@ -168,21 +165,31 @@ impl Ports {
         id
     }
 
-    /// Turns a claim into a listener's.
+    /// Turns a claim into a listener's. It has to stand against the others as when it was made:
+    /// connections of an earlier listener may be among them.
     ///
     /// # Errors
-    /// `EADDRINUSE` where another listens on an overlapping address.
-    pub fn listen(&mut self, id: ClaimId, file: u32) -> Sys<()> {
-        let mut claim = self.claims[&id];
-        claim.listener = Some(file);
+    /// `EADDRINUSE` on a conflict.
+    pub fn listen(&mut self, id: ClaimId, file: u32, now: Instant) -> Sys<()> {
+        self.waiting.retain(|waiting| waiting.until > now);
+        let claim = self.claims[&id];
         let mut others = self.on_port(id.port).filter(|(other, _)| **other != id);
-        let is_taken = others.any(|(_, other)| other.listener.is_some() && claim.conflicts(other));
+        let mut waiting = self.waiting.iter().filter(|waiting| waiting.port == id.port);
+        let is_taken = others.any(|(_, other)| claim.conflicts(other))
+            || waiting.any(|waiting| claim.conflicts(&waiting.claim));
         drop(others);
         if is_taken {
             return Err(Errno::EADDRINUSE);
         }
-        self.claims.insert(id, claim);
+        self.claims.insert(id, Claim { listener: Some(file), ..claim });
         Ok(())
+    }
+
+    /// Moves a claim to the address that a dial chose, or back.
+    pub fn set_address(&mut self, id: ClaimId, ip: IpAddr) {
+        if let Some(claim) = self.claims.get_mut(&id) {
+            claim.ip = ip;
+        }
     }
 
     /// Turns a listener's claim into that of a bound socket.
@@ -257,7 +264,7 @@ mod tests {
     fn check(first: &str, second: &str, expected: Sys<()>) {
         let mut ports = Ports::default();
         let (_, id) = ports.bind(7, claim(first), Instant::START).expect("the first claim stands");
-        ports.listen(id, 1).expect("the first listens");
+        ports.listen(id, 1, Instant::START).expect("the first listens");
         assert_eq!(
             ports.bind(7, claim(second), Instant::START).map(|_| ()),
             expected,
@@ -282,9 +289,9 @@ mod tests {
         wild.reuses_port = true;
         let exact = Claim { ip: "10.0.0.1".parse().unwrap(), ..wild };
         let (_, wild) = ports.bind(7, wild, Instant::START).unwrap();
-        ports.listen(wild, 1).unwrap();
+        ports.listen(wild, 1, Instant::START).unwrap();
         let (_, exact) = ports.bind(7, exact, Instant::START).unwrap();
-        ports.listen(exact, 2).unwrap();
+        ports.listen(exact, 2, Instant::START).unwrap();
         assert_eq!(ports.listener("10.0.0.1:7".parse().unwrap()), Some(2));
         assert_eq!(ports.listener("10.0.0.2:7".parse().unwrap()), Some(1));
         assert_eq!(ports.listener("10.0.0.2:8".parse().unwrap()), None);

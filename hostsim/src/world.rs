@@ -175,6 +175,13 @@ impl World {
         self.with(|network| network.host_mut(host).busy_until = until);
     }
 
+    /// Runs a program's code as that of a host, without a runtime: its calls are the host's. What
+    /// would wait is a [`Trouble`].
+    pub fn in_turn<T>(&self, host: HostId, work: impl FnOnce() -> T) -> T {
+        let _turn = self.begin_turn(host, None);
+        work()
+    }
+
     /// Gives the turn to a machine.
     pub(crate) fn begin_turn(&self, host: HostId, epoll: Option<Descriptor>) -> Turn<'_> {
         self.host.set(Some(host));

@@ -61,6 +61,13 @@ pub struct Watch {
     is_queued: bool,
 }
 
+impl Watch {
+    /// Whether the watch waits for one of `bits`.
+    pub fn meets(&self, bits: Readiness) -> bool {
+        self.interest.wanted().meets(bits)
+    }
+}
+
 /// The watched files. A watch has the name of its file and of the descriptor it was added by: once
 /// that is closed and another has it, the number means another file.
 #[derive(Debug, Default)]
@@ -179,6 +186,11 @@ impl Epoll {
     /// How many watches may be ready.
     pub fn queued(&self) -> usize {
         self.ready.len()
+    }
+
+    /// The watches that may be ready, first come first.
+    pub fn queued_watches(&self) -> impl Iterator<Item = &Watch> {
+        self.ready.iter().filter_map(|slot| self.watches[*slot as usize].as_ref())
     }
 
     /// The watches, in the order of their slots.

@@ -12,7 +12,7 @@ mod unix;
 
 pub use epoll::{Epoll, Interest, Ready, Watch};
 pub(crate) use socket::HOPS;
-pub use socket::{Linger, Listener, Options, Role, Socket};
+pub use socket::{Linger, Listener, Options, Phase, Role, Socket};
 pub use unix::{UNIX_LIMIT, Unix, UnixEntry, UnixId, UnixName};
 
 use crate::errno::{Errno, Sys};

@@ -124,6 +124,17 @@ impl Listener {
     }
 }
 
+/// What a program was told of a connection (Linux `socket_state`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It dialed, and no call has told how that went.
+    Connecting,
+    /// It is connected.
+    Connected,
+    /// It was shut down after its dial failed: no call will tell.
+    Disconnecting,
+}
+
 /// What a socket became.
 #[derive(Debug)]
 pub enum Role {
@@ -137,9 +148,20 @@ pub enum Role {
         wire: u32,
         /// Which end: 0 dialed, 1 was accepted.
         side: u8,
-        /// No call has told the program yet that it is connected.
-        is_connecting: bool,
+        /// What the program was told of it.
+        phase: Phase,
     },
+}
+
+impl Socket {
+    /// A bind that found its port taken leaves no address, but for a port of the program's choice.
+    pub fn forget_address(&mut self) {
+        let any = self.domain.unspecified();
+        self.bound = self.bound.filter(|bound| bound.port() != 0);
+        for address in [&mut self.local, &mut self.shown].into_iter().flatten() {
+            address.set_ip(any);
+        }
+    }
 }
 
 /// A socket of TCP.
@@ -153,8 +175,15 @@ pub struct Socket {
     pub local: Option<SocketAddr>,
     /// Its claim on a port.
     pub claim: Option<ClaimId>,
-    /// The address that the program bound it to, with a port of the program's choice.
+    /// The address that the program bound it to; port 0 where the host was to choose one.
     pub bound: Option<SocketAddr>,
+    /// What it shows as its address while it has none: a port that the host chose goes with the
+    /// connection, and its number stays to be seen.
+    pub shown: Option<SocketAddr>,
+    /// A shutdown that found no connection ended reading: it holds for the next one.
+    pub is_read_shut: bool,
+    /// A shutdown that found no connection ended writing.
+    pub is_write_shut: bool,
     /// The error that waits on a socket without a connection.
     pub error: Option<Errno>,
     /// What it became.
@@ -164,7 +193,17 @@ pub struct Socket {
 impl Socket {
     /// A socket that is neither bound nor anything else.
     pub const fn new(domain: Domain, options: Options) -> Socket {
-        let role = Role::Fresh;
-        Socket { domain, options, local: None, claim: None, bound: None, error: None, role }
+        Socket {
+            domain,
+            options,
+            local: None,
+            claim: None,
+            bound: None,
+            shown: None,
+            is_read_shut: false,
+            is_write_shut: false,
+            error: None,
+            role: Role::Fresh,
+        }
     }
 }

@@ -7,10 +7,10 @@ use super::Network;
 use super::wire::{SideIndex, WireId};
 use crate::address::{Claim, ClaimId, Domain, canonical};
 use crate::errno::{Errno, Sys};
-use crate::kernel::{Descriptor, File, HostId, Listener, Object, Options, Role, Socket};
+use crate::kernel::{Descriptor, File, HostId, Listener, Object, Options, Phase, Role, Socket};
 use crate::tcp::{Direction, Readiness, State};
 use std::collections::VecDeque;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 /// The most connections a backlog holds (`net.core.somaxconn`).
 const BACKLOG_MAX: usize = 4096;
@@ -53,25 +53,53 @@ impl Network {
         if address.is_ipv6() != (socket.domain == Domain::V6) {
             return Err(Errno::EAFNOSUPPORT);
         }
-        let is_bound = socket.local.is_some() || !matches!(socket.role, Role::Fresh);
-        let options = socket.options;
-        let address = canonical(address);
-        let (ip, asked) = (address.ip(), address.port());
-        let now = self.now;
-        let host = self.host_mut(at.host);
-        if !ip.is_unspecified() && !host.owns(ip) {
+        let (domain, options) = (socket.domain, socket.options);
+        let is_bound = !self.is_unbound(at)?;
+        let canonical = canonical(address);
+        let (ip, asked) = (canonical.ip(), canonical.port());
+        let is_mapped = address.is_ipv6() && canonical.is_ipv4();
+        // IPv6 looks at the socket first, IPv4 at the address.
+        if domain == Domain::V6 && (is_bound || is_mapped && options.is_v6_only) {
+            return Err(Errno::EINVAL);
+        }
+        if !ip.is_unspecified() && !self.host(at.host).owns(ip) {
             return Err(Errno::EADDRNOTAVAIL);
         }
         if is_bound {
             return Err(Errno::EINVAL);
         }
-        let (port, claim) = host.ports.bind(asked, claim_of(ip, &options), now)?;
+        let now = self.now;
+        let bound = self.host_mut(at.host).ports.bind(asked, claim_of(ip, &options), now);
         let socket = self.socket_of(at)?;
+        let (port, claim) = bound.inspect_err(|_| socket.forget_address())?;
         socket.local = Some(SocketAddr::new(ip, port));
-        socket.claim = Some(claim);
-        // A port that the host chose goes where the socket is disconnected.
-        socket.bound = socket.local.filter(|_| asked != 0);
+        socket.bound = Some(SocketAddr::new(ip, asked));
+        // An address of IPv6 alone takes no IPv4 any more (Linux `__inet6_bind`).
+        socket.options.is_v6_only |= ip.is_ipv6() && !ip.is_unspecified();
+        if let Some(gone) = socket.claim.replace(claim) {
+            self.host_mut(at.host).ports.release(gone);
+        }
         Ok(())
+    }
+
+    /// Whether a socket has no port: a connection that is over has given back the one that the host
+    /// chose (Linux `tcp_set_state`).
+    pub(super) fn is_unbound(&mut self, at: Descriptor) -> Sys<bool> {
+        let socket = self.socket_of(at)?;
+        let is_kept = socket.bound.is_some_and(|bound| bound.port() != 0);
+        Ok(match socket.role {
+            Role::Fresh => socket.local.is_none(),
+            Role::Listener(_) => false,
+            Role::Connection { wire, side, .. } if !is_kept => {
+                let (wire, port) = (WireId(wire), socket.local.map(|local| local.port()));
+                self.catch_up(wire, side ^ 1);
+                let own = &self.wire(wire).sides[usize::from(side)];
+                let is_over = own.end.as_ref().is_some_and(|end| end.state().is_over());
+                // It may have been bound anew since.
+                is_over && port == Some(own.local.port())
+            }
+            Role::Connection { .. } => false,
+        })
     }
 
     /// Turns a socket into a listener, as `listen(2)`; a listener only changes its backlog.
@@ -80,21 +108,25 @@ impl Network {
     /// `EINVAL` for a connection, `EADDRINUSE`.
     pub fn listen(&mut self, at: Descriptor, backlog: i32) -> Sys<()> {
         let backlog = usize::try_from(backlog).unwrap_or(BACKLOG_MAX).min(BACKLOG_MAX);
-        let domain = match self.socket_of(at)? {
-            Socket { role: Role::Listener(listener), .. } => {
+        let socket = self.socket_of(at)?;
+        match &mut socket.role {
+            Role::Listener(listener) => {
                 listener.backlog = backlog;
                 return Ok(());
             }
-            Socket { role: Role::Connection { .. }, .. } => return Err(Errno::EINVAL),
-            socket => socket.domain,
-        };
-        if self.socket_of(at)?.claim.is_none() {
-            self.bind(at, SocketAddr::new(domain.unspecified(), 0))?;
+            Role::Connection { .. } => return Err(Errno::EINVAL),
+            Role::Fresh => {}
+        }
+        if socket.claim.is_none() {
+            let any = SocketAddr::new(socket.domain.unspecified(), 0);
+            let address = socket.bound.map_or(any, |bound| socket.domain.show(bound));
+            self.bind(at, address)?;
         }
         let claim = self.socket_of(at)?.claim.expect("it is bound");
+        let now = self.now;
         let host = self.host_mut(at.host);
         let file = host.kernel.file_id(at.number)?;
-        host.ports.listen(claim, file)?;
+        host.ports.listen(claim, file, now)?;
         let queue = VecDeque::new();
         let listener = Listener { backlog, queue, handshaking: Vec::new(), is_deaf: false };
         let socket = self.socket_of(at)?;
@@ -115,15 +147,16 @@ impl Network {
         let number = kernel.free_number();
         let (_, socket) = kernel.socket_mut(at.number)?;
         number?;
-        let (domain, options) = (socket.domain, socket.options);
+        let domain = socket.domain;
         let Role::Listener(listener) = &mut socket.role else { return Err(Errno::EINVAL) };
         let next = if is_accepting { listener.queue.pop_front() } else { None };
         let wire = next.ok_or(Errno::EAGAIN)?;
-        let role = Role::Connection { wire, side: 1, is_connecting: false };
-        let (remote, local) = {
+        let role = Role::Connection { wire, side: 1, phase: Phase::Connected };
+        let (remote, local, options) = {
             let wire = self.wire(WireId(wire));
-            (wire.remote(1), wire.sides[1].local)
+            (wire.remote(1), wire.sides[1].local, wire.sides[1].options)
         };
+        let options = options.expect("a connection has options from its handshake on");
         let accepted = Socket { local: Some(local), role, ..Socket::new(domain, options) };
         let (number, file) = self.kernel(at.host).open(Object::Socket(accepted), nonblocking)?;
         let side = &mut self.wire(WireId(wire)).sides[1];
@@ -139,11 +172,7 @@ impl Network {
     pub fn local_address(&mut self, at: Descriptor) -> Sys<SocketAddr> {
         let socket = self.socket_of(at)?;
         let unbound = SocketAddr::new(socket.domain.unspecified(), 0);
-        let local = socket.local.unwrap_or(unbound);
-        if socket.domain == Domain::V6 && local.ip() == IpAddr::V4(Ipv4Addr::UNSPECIFIED) {
-            return Ok(SocketAddr::new(socket.domain.unspecified(), local.port()));
-        }
-        Ok(socket.domain.show(local))
+        Ok(socket.domain.show(socket.local.or(socket.shown).unwrap_or(unbound)))
     }
 
     /// The peer's address, as `getpeername(2)`: the one that was dialed, or who dialed.
@@ -201,7 +230,7 @@ impl Network {
     pub fn receive(&mut self, at: Descriptor, into: &mut [u8], is_peek: bool) -> Sys<usize> {
         let (wire, side) = match self.wire_of(at) {
             Ok(Some(end)) => end,
-            Ok(None) => return Err(self.socket_of(at)?.error.take().unwrap_or(Errno::ENOTCONN)),
+            Ok(None) => return self.receive_unconnected(at),
             Err(Errno::ENOTSOCK) => return self.unix_receive(at, into, is_peek),
             Err(errno) => return Err(errno),
         };
@@ -210,6 +239,16 @@ impl Network {
             self.flush(wire, side);
         }
         result
+    }
+
+    /// Reads from a socket without a connection: the error that waits, the end that a shutdown made.
+    fn receive_unconnected(&mut self, at: Descriptor) -> Sys<usize> {
+        let socket = self.socket_of(at)?;
+        match socket.error.take() {
+            Some(error) => Err(error),
+            None if socket.is_read_shut && matches!(socket.role, Role::Fresh) => Ok(0),
+            None => Err(Errno::ENOTCONN),
+        }
     }
 
     /// Ends directions of a connection, as `shutdown(2)`. A listener (row A37) and a dial that goes
@@ -226,6 +265,12 @@ impl Network {
             }
             return Ok(());
         }
+        if let Role::Fresh = &socket.role {
+            socket.is_read_shut |= direction != Direction::Write;
+            socket.is_write_shut |= direction != Direction::Read;
+            self.wake(at.host, file, Readiness::ALL);
+            return Err(Errno::ENOTCONN);
+        }
         let (wire, side) = self.wire_of(at)?.ok_or(Errno::ENOTCONN)?;
         self.catch_up(wire, side ^ 1);
         if self.end(wire, side).state() == State::SynSent {
@@ -234,12 +279,22 @@ impl Network {
             self.wake(at.host, file, Readiness::ALL);
             return Ok(());
         }
+        self.on_told(at, wire, side)?;
         let result = self.end(wire, side).shutdown(direction);
         if result.is_ok() {
             self.wake(at.host, file, Readiness::ALL);
         }
         self.flush(wire, side);
         result
+    }
+
+    /// A shutdown settles what a program was told of its dial.
+    fn on_told(&mut self, at: Descriptor, wire: WireId, side: SideIndex) -> Sys<()> {
+        let is_over = self.end(wire, side).state().is_over();
+        let Role::Connection { phase: Phase::Connecting, .. } = self.socket_of(at)?.role else {
+            return Ok(());
+        };
+        self.set_phase(at, if is_over { Phase::Disconnecting } else { Phase::Connected })
     }
 
     /// Drops a descriptor, as `close(2)`.
@@ -297,9 +352,14 @@ impl Network {
     pub(super) fn disconnect(&mut self, at: Descriptor) -> Sys<()> {
         let socket = self.socket_of(at)?;
         let role = std::mem::replace(&mut socket.role, Role::Fresh);
-        socket.local = socket.bound;
+        (socket.is_read_shut, socket.is_write_shut) = (false, false);
+        let was = socket.local.take();
+        let bound = socket.bound.map_or(socket.domain.unspecified(), |bound| bound.ip());
         let claim = socket.claim.take();
-        let (kept, gone) = if socket.bound.is_some() { (claim, None) } else { (None, claim) };
+        let is_kept = socket.bound.is_some_and(|bound| bound.port() != 0);
+        let (kept, gone) = if is_kept { (claim, None) } else { (None, claim) };
+        socket.local = socket.bound.filter(|_| is_kept);
+        socket.shown = was.map(|was| SocketAddr::new(bound, was.port()));
         socket.claim = kept;
         match role {
             Role::Listener(listener) => {
@@ -308,7 +368,11 @@ impl Network {
                 kept.into_iter().for_each(|claim| ports.end_listening(claim));
                 gone.into_iter().for_each(|claim| ports.release(claim));
             }
-            Role::Connection { wire, side, .. } => self.leave(WireId(wire), side, gone, false),
+            Role::Connection { wire, side, .. } => {
+                let ports = &mut self.host_mut(at.host).ports;
+                kept.into_iter().for_each(|claim| ports.set_address(claim, bound));
+                self.leave(WireId(wire), side, gone, false);
+            }
             Role::Fresh => {}
         }
         Ok(())

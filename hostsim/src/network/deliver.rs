@@ -213,9 +213,10 @@ impl Network {
     /// A connection is established: it waits to be accepted.
     fn on_accepted(&mut self, id: WireId, side: SideIndex, host: HostId) {
         let Some(file) = self.wire(id).sides[usize::from(side)].listener else { return };
-        let Some((listener, _)) = self.kernel(host).listener_mut(file) else { return };
+        let Some((listener, options)) = self.kernel(host).listener_mut(file) else { return };
         listener.handshaking.retain(|wire| *wire != id.0);
         listener.queue.push_back(id.0);
+        self.wire(id).sides[usize::from(side)].options = Some(options);
         self.wake(host, file, crate::tcp::Readiness::IN);
     }
 

@@ -6,7 +6,7 @@ use super::route::RouteId;
 use super::wire::{Side, SideIndex, Wire, WireId};
 use crate::address::{Domain, canonical};
 use crate::errno::{Errno, Sys};
-use crate::kernel::{Descriptor, HostId, Role};
+use crate::kernel::{Descriptor, HostId, Phase, Role, Socket};
 use crate::tcp::{Connection, State};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -32,7 +32,8 @@ impl Network {
         if address.is_ipv6() != (self.domain(at)? == Domain::V6) {
             return Err(Errno::EAFNOSUPPORT);
         }
-        let (to, remote) = self.destination(at.host, canonical(address))?;
+        let address = self.in_family_of(at, address)?;
+        let (to, remote) = self.destination(at, address)?;
         self.dial(at, to, remote)?;
         Err(Errno::EINPROGRESS)
     }
@@ -46,24 +47,19 @@ impl Network {
         Ok(match &self.socket_of(at)?.role {
             Role::Fresh => None,
             Role::Listener(_) => Some(Err(Errno::EISCONN)),
-            Role::Connection { wire, side, is_connecting } => {
-                let (wire, side, was_connecting) = (WireId(*wire), *side, *is_connecting);
-                Some(self.on_second_connect(at, wire, side, was_connecting))
+            Role::Connection { phase: Phase::Connected, .. } => Some(Err(Errno::EISCONN)),
+            Role::Connection { phase: Phase::Disconnecting, .. } => Some(Err(Errno::EINVAL)),
+            Role::Connection { wire, side, phase: Phase::Connecting } => {
+                let (wire, side) = (WireId(*wire), *side);
+                Some(self.on_second_connect(at, wire, side))
             }
         })
     }
 
-    /// Linux `inet_stream_connect` on a socket that has dialed, or that was accepted.
-    fn on_second_connect(
-        &mut self,
-        at: Descriptor,
-        wire: WireId,
-        side: SideIndex,
-        was_connecting: bool,
-    ) -> Sys<()> {
+    /// Linux `inet_stream_connect` on a socket that has dialed.
+    fn on_second_connect(&mut self, at: Descriptor, wire: WireId, side: SideIndex) -> Sys<()> {
         let end = self.end(wire, side);
         match end.state() {
-            _ if !was_connecting => Err(Errno::EISCONN),
             State::SynSent => Err(Errno::EALREADY),
             state if state.is_over() => {
                 let error = end.take_error().unwrap_or(Errno::ECONNABORTED);
@@ -71,20 +67,47 @@ impl Network {
                 self.disconnect(at)?;
                 Err(error)
             }
-            _ => {
-                if let Role::Connection { is_connecting, .. } = &mut self.socket_of(at)?.role {
-                    *is_connecting = false;
-                }
-                Ok(())
-            }
+            _ => self.set_phase(at, Phase::Connected),
         }
     }
 
-    /// Where a dial goes, and to which address. The wildcard means oneself (row A23).
-    fn destination(&self, from: HostId, address: SocketAddr) -> Sys<(Destination, SocketAddr)> {
+    pub(super) fn set_phase(&mut self, at: Descriptor, to: Phase) -> Sys<()> {
+        if let Role::Connection { phase, .. } = &mut self.socket_of(at)?.role {
+            *phase = to;
+        }
+        Ok(())
+    }
+
+    /// The canonical form of the address to dial, which is of the family that the socket is bound to.
+    fn in_family_of(&mut self, at: Descriptor, address: SocketAddr) -> Sys<SocketAddr> {
+        let Socket { bound, options, .. } = self.socket_of(at)?;
+        let is_bound_to_v4 = bound.is_some_and(|bound| bound.is_ipv4());
+        let to = canonical(address);
+        match (address.is_ipv6(), to.is_ipv4()) {
+            (true, true) if options.is_v6_only => Err(Errno::ENETUNREACH),
+            (true, false) if is_bound_to_v4 && to.ip().is_unspecified() => {
+                Ok(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), to.port()))
+            }
+            (true, false) if is_bound_to_v4 => Err(Errno::EAFNOSUPPORT),
+            _ => Ok(to),
+        }
+    }
+
+    /// Where a dial goes, and to which address. The wildcard means oneself (row A23): of IPv4 the
+    /// very address that the socket is bound to.
+    fn destination(
+        &mut self,
+        at: Descriptor,
+        address: SocketAddr,
+    ) -> Sys<(Destination, SocketAddr)> {
+        let from = at.host;
+        let bound = self.socket_of(at)?.bound.map(|bound| bound.ip());
         let ip = match address.ip() {
             ip if !ip.is_unspecified() => ip,
-            IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            IpAddr::V4(_) => match bound.filter(|ip| ip.is_ipv4() && !ip.is_unspecified()) {
+                Some(ip) => ip,
+                None => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            },
             IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
         };
         let address = SocketAddr::new(ip, address.port());
@@ -100,8 +123,9 @@ impl Network {
         let is_within = to == Destination::Host(at.host);
         let socket = self.socket_of(at)?;
         let (options, bound) = (socket.options, socket.local);
-        let source = match bound {
-            Some(local) if !local.ip().is_unspecified() => local.ip(),
+        let chosen = bound.or(socket.bound).map(|local| local.ip());
+        let source = match chosen {
+            Some(ip) if !ip.is_unspecified() => ip,
             // The loopback interface has one address of its own (row A24).
             _ if is_within && remote.is_ipv4() && remote.ip().is_loopback() => {
                 IpAddr::V4(Ipv4Addr::LOCALHOST)
@@ -116,7 +140,12 @@ impl Network {
             Some(local) if self.has_wire(SocketAddr::new(source, local.port()), remote) => {
                 return Err(Errno::EADDRNOTAVAIL);
             }
-            Some(local) => local.port(),
+            Some(local) => {
+                let claim = self.socket_of(at)?.claim;
+                let ports = &mut self.host_mut(at.host).ports;
+                claim.into_iter().for_each(|claim| ports.set_address(claim, source));
+                local.port()
+            }
             None => {
                 let claim = claim_of(source, &options);
                 let (port, claim) = self.host_mut(at.host).ports.dial(claim)?;
@@ -126,7 +155,9 @@ impl Network {
         };
         let local = SocketAddr::new(source, port);
         let wire = WireId(self.wires.len() as u32);
-        let end = Connection::connecting(options.send_limit, options.receive_limit);
+        let mut end = Connection::connecting(options.send_limit, options.receive_limit);
+        let socket = self.socket_of(at)?;
+        end.begin_shut(socket.is_read_shut, socket.is_write_shut);
         let mut dialer = Side::new(at.host, local, Some(end));
         dialer.file = Some(self.kernel_of(at)?.file_id(at.number)?);
         dialer.dial.first = self.now;
@@ -144,7 +175,7 @@ impl Network {
         let socket = self.socket_of(at)?;
         socket.local = Some(local);
         socket.error = None;
-        socket.role = Role::Connection { wire: wire.0, side: 0, is_connecting: true };
+        socket.role = Role::Connection { wire: wire.0, side: 0, phase: Phase::Connecting };
         self.flush(wire, 0);
         Ok(())
     }

@@ -399,13 +399,14 @@ impl Network {
         }
     }
 
-    /// Drops a wire that neither a program nor a segment refers to.
+    /// Drops a wire that neither a program nor a segment refers to. An end that is over
+    /// gives its port back before, whoever holds it (Linux `tcp_set_state`).
     fn collect_wire(&mut self, id: WireId) {
         let Some(wire) = &mut self.wires[id.0 as usize] else { return };
         let is_gone = wire.is_gone();
         for side in 0..2 {
-            let own = &mut self.wire(id).sides[side];
-            if is_gone || own.end.as_ref().is_some_and(Connection::is_gone) {
+            let own = &self.wire(id).sides[side];
+            if is_gone || own.end.as_ref().is_some_and(|end| end.state().is_over()) {
                 self.release_port(id, side);
             }
         }

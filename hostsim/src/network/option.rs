@@ -51,10 +51,10 @@ impl Network {
         if name.level == libc::IPPROTO_IPV6 && socket.domain == Domain::V4 {
             return Err(Errno::ENOPROTOOPT);
         }
-        if is_v6_only && socket.local.is_some() {
+        if is_v6_only && !self.is_unbound(at)? {
             return Err(Errno::EINVAL);
         }
-        set(&mut socket.options, name, value)?;
+        set(&mut self.socket_of(at)?.options, name, value)?;
         if let Some((wire, _)) = self.wire_of(at)? {
             // Timers of a silent connection run by what is set now.
             self.rearm(wire);

@@ -3,7 +3,7 @@
 use super::{Network, WireId};
 use crate::errno::{Errno, Sys};
 use crate::kernel::{
-    Counter, Descriptor, Epoll, FileId, HostId, Interest, Object, Ready, Role, Socket,
+    Counter, Descriptor, Epoll, FileId, HostId, Interest, Object, Ready, Role, Socket, Watch,
 };
 use crate::tcp::Readiness;
 
@@ -129,19 +129,26 @@ impl Network {
         let is_accepting = self.host(host).is_accepting;
         let (wire, side) = match &self.kernel(host).file_mut(file).object {
             Object::Counter(Counter { value, .. }) => {
-                let bits = if *value > 0 { Readiness::IN } else { Readiness::NONE };
-                return if *value < u64::MAX - 1 { bits.with(Readiness::OUT) } else { bits };
+                // Counters know no bands.
+                let input = if *value > 0 { libc::EPOLLIN } else { 0 };
+                let output = if *value < u64::MAX - 1 { libc::EPOLLOUT } else { 0 };
+                return Readiness((input | output) as u32);
             }
             Object::Epoll(set) => {
-                return if set.queued() > 0 { Readiness::IN } else { Readiness::NONE };
+                let queued: Vec<Watch> = set.queued_watches().copied().collect();
+                let mut any = queued.iter();
+                let is_ready = any.any(|watch| watch.meets(self.readiness(host, watch.file)));
+                return if is_ready { Readiness::IN } else { Readiness::NONE };
             }
             Object::Unix(id) => {
                 let id = *id;
                 return self.kernel(host).unix.readiness(id);
             }
-            Object::Socket(Socket { role: Role::Fresh, error, .. }) => {
-                let bits = Readiness::OUT.with(Readiness::HUP);
-                return if error.is_some() { bits.with(Readiness::ERR) } else { bits };
+            Object::Socket(Socket { role: Role::Fresh, error, is_read_shut, .. }) => {
+                let shut = Readiness::IN.with(Readiness::RDHUP);
+                let shut = if *is_read_shut { shut } else { Readiness::NONE };
+                let error = if error.is_some() { Readiness::ERR } else { Readiness::NONE };
+                return Readiness::OUT.with(Readiness::HUP).with(shut).with(error);
             }
             Object::Socket(Socket { role: Role::Listener(listener), .. }) => {
                 let is_ready = !listener.queue.is_empty() && is_accepting;

@@ -10,7 +10,7 @@ use super::silence::Orders;
 use super::timer::Vigil;
 use crate::address::ClaimId;
 use crate::clock::Instant;
-use crate::kernel::{FileId, HostId};
+use crate::kernel::{FileId, HostId, Options};
 use crate::tcp::{Connection, Flags, Segment};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -51,6 +51,8 @@ pub(super) struct Side {
     pub(super) file: Option<FileId>,
     /// The listener whose backlog holds it.
     pub(super) listener: Option<FileId>,
+    /// The options of an accepted end: those that the listener had when the handshake ended.
+    pub(super) options: Option<Options>,
     /// The claim on the port that the end holds beside a socket's.
     pub(super) claim: Option<ClaimId>,
     pub(super) flight: VecDeque<InFlight>,
@@ -76,6 +78,7 @@ impl Side {
             end,
             file: None,
             listener: None,
+            options: None,
             claim: None,
             flight: VecDeque::new(),
             scheduled: None,

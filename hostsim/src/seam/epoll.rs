@@ -3,8 +3,9 @@
 use super::clock::duration;
 use super::{answer_int, fail, machine_world, real, thread, world};
 use crate::errno::{Errno, Sys};
-use crate::kernel::{Counter, Descriptor, HostId, Interest};
+use crate::kernel::{Counter, DESCRIPTOR_COUNT, Descriptor, HostId, Interest};
 use crate::network::{Change, Kind};
+use crate::tcp::Readiness;
 use crate::world::{TURNS_MAX, Trouble, World};
 use libc::{c_int, c_uint, epoll_event, nfds_t, pollfd, sigset_t, timespec};
 use std::mem::size_of;
@@ -179,11 +180,13 @@ const MAX: c_int = c_int::MAX / size_of::<epoll_event>() as c_int;
 fn wait(at: Descriptor, into: *mut epoll_event, max: c_int, timeout: Option<Duration>) -> c_int {
     answer_int(|world| {
         let is_room = (1..=MAX).contains(&max);
-        if !is_room || into.is_null() {
-            world.with(|network| network.kind(at))?;
-            return Err(if is_room { Errno::EFAULT } else { Errno::EINVAL });
+        if world.with(|network| network.kind(at))? != Kind::Epoll || !is_room {
+            return Err(Errno::EINVAL);
         }
-        let max = max as usize;
+        if into.is_null() && world.with(|network| network.poll(at))? != Readiness::NONE {
+            return Err(Errno::EFAULT);
+        }
+        let max = if into.is_null() { 0 } else { max as usize };
         let mut ready = world.ready.borrow_mut();
         ready.clear();
         world.with(|network| network.collect(at, max, &mut ready))?;
@@ -232,35 +235,58 @@ fn on_nothing_ready(world: &World, at: Descriptor, timeout: Option<Duration>) ->
     Ok(())
 }
 
-/// `poll(2)`: where a simulated descriptor is among them, only what is ready at once.
+/// `poll(2)`: where a simulated descriptor is among them, only what is ready at once. Without any
+/// entry it is a sleep.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
-    if world().is_none() || fds.is_null() {
+    // The kernel takes the count as an `unsigned int`.
+    let is_empty = count as u32 == 0;
+    if machine_world().is_some() && is_empty {
+        return answer_int(|world| sleep(world, timeout).map(|()| 0));
+    }
+    if world().is_none() || is_empty || fds.is_null() {
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::poll(fds, count, timeout) };
     }
-    // SAFETY: `count` entries, as the man page asks.
-    let entries = unsafe { std::slice::from_raw_parts_mut(fds, count as usize) };
+    if count as u32 > DESCRIPTOR_COUNT.cast_unsigned() {
+        return fail(Errno::EINVAL) as c_int;
+    }
+    // SAFETY: as many entries, as the man page asks.
+    let entries = unsafe { std::slice::from_raw_parts_mut(fds, count as u32 as usize) };
     if !entries.iter().any(|entry| Descriptor::from_raw(entry.fd).is_some()) {
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::poll(fds, count, timeout) };
     }
-    answer_int(|world| {
-        let mut ready = 0;
-        for entry in entries {
-            let asked = entry.events | libc::POLLERR | libc::POLLHUP;
-            match Descriptor::from_raw(entry.fd).map(|at| world.with(|network| network.poll(at))) {
-                Some(Ok(bits)) => entry.revents = bits.0 as i16 & asked,
-                Some(Err(_)) => entry.revents = libc::POLLNVAL,
-                // SAFETY: one entry, and no wait; the call sets what is ready of it.
-                None => drop(unsafe { real::poll(entry, 1, 0) }),
-            }
-            ready += c_int::from(entry.revents != 0);
+    answer_int(|world| poll_each(world, entries, timeout))
+}
+
+/// A poll of nothing: time passes for the caller.
+fn sleep(world: &World, timeout: c_int) -> Sys<()> {
+    match u64::try_from(timeout) {
+        Ok(0) => Ok(()),
+        Ok(millis) => {
+            world.stall(Duration::from_millis(millis));
+            Ok(())
         }
-        if ready == 0 && timeout != 0 {
-            let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
-            would_wait(world, host(world)?, "poll", timeout)?;
+        Err(_) => would_wait(world, host(world)?, "poll", None),
+    }
+}
+
+fn poll_each(world: &World, entries: &mut [pollfd], timeout: c_int) -> Sys<c_int> {
+    let mut ready = 0;
+    for entry in entries {
+        let asked = entry.events | libc::POLLERR | libc::POLLHUP;
+        match Descriptor::from_raw(entry.fd).map(|at| world.with(|network| network.poll(at))) {
+            Some(Ok(bits)) => entry.revents = bits.0 as i16 & asked,
+            Some(Err(_)) => entry.revents = libc::POLLNVAL,
+            // SAFETY: one entry, and no wait; the call sets what is ready of it.
+            None => drop(unsafe { real::poll(entry, 1, 0) }),
         }
-        Ok(ready)
-    })
+        ready += c_int::from(entry.revents != 0);
+    }
+    if ready == 0 && timeout != 0 {
+        let timeout = u64::try_from(timeout).ok().map(Duration::from_millis);
+        would_wait(world, host(world)?, "poll", timeout)?;
+    }
+    Ok(ready)
 }

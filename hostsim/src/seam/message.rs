@@ -47,6 +47,11 @@ impl<'a> Parts<'a> {
         self.0.iter().filter(|part| part.iov_len > 0)
     }
 
+    /// How long the first part is that has bytes.
+    pub(super) fn first_len(self) -> Option<usize> {
+        self.filled().next().map(|part| part.iov_len)
+    }
+
     /// How many bytes the parts have; no call moves more than [`COUNT_MAX`].
     pub(super) fn len(self) -> usize {
         self.0.iter().map(|part| part.iov_len).fold(0, usize::saturating_add).min(COUNT_MAX)

@@ -1,9 +1,11 @@
 //! Socket options as C holds them.
 
 use super::{answer_int, real, unix};
+use crate::address::Domain;
 use crate::errno::{Errno, Sys};
 use crate::kernel::{Descriptor, Linger};
 use crate::network::{OptionName, OptionValue};
+use crate::world::World;
 use libc::{c_int, c_void, linger, socklen_t, timeval};
 use std::mem::size_of;
 use std::time::Duration;
@@ -27,7 +29,7 @@ unsafe extern "C" fn setsockopt(
         if is_unix && len.cast_signed() >= 0 && level != libc::SOL_SOCKET {
             return Err(Errno::EOPNOTSUPP);
         }
-        let value = read(name, value, len)?;
+        let value = read(name, is_foreign(world, at, name), value, len)?;
         world.with(|network| match is_unix {
             true => network.unix_set_option(at, name, value),
             false => network.set_option(at, name, value),
@@ -37,11 +39,21 @@ unsafe extern "C" fn setsockopt(
 }
 
 /// Reads a value of the shape that the option has.
-fn read(name: OptionName, value: *const c_void, len: socklen_t) -> Sys<OptionValue> {
+fn read(
+    name: OptionName,
+    is_foreign: bool,
+    value: *const c_void,
+    len: socklen_t,
+) -> Sys<OptionValue> {
     if len.cast_signed() < 0 {
         return Err(Errno::EINVAL);
     }
+    if name.level == libc::SOL_SOCKET {
+        // Each starts with an int, which is read before the rest is looked at.
+        read_as::<c_int>(value, len)?;
+    }
     match shape(name) {
+        _ if is_foreign => Err(Errno::ENOPROTOOPT),
         Shape::Linger => {
             let value: linger = read_as(value, len)?;
             let is_on = value.l_onoff != 0;
@@ -59,12 +71,21 @@ fn read(name: OptionName, value: *const c_void, len: socklen_t) -> Sys<OptionVal
             let seconds = u64::try_from(value.tv_sec).unwrap_or(0);
             Ok(OptionValue::Time(Duration::new(seconds, micros * 1000)))
         }
-        Shape::Byte if (1..4).contains(&len) => {
-            Ok(OptionValue::Int(read_as::<u8>(value, len)?.into()))
-        }
+        Shape::Byte if len == 0 => Ok(OptionValue::Int(0)),
+        Shape::Byte if len < 4 => Ok(OptionValue::Int(read_as::<u8>(value, len)?.into())),
         Shape::None => Err(Errno::ENOPROTOOPT),
+        // IPv6 takes nothing for zero.
+        _ if name.level == libc::IPPROTO_IPV6 && value.is_null() && len >= 4 => {
+            Ok(OptionValue::Int(0))
+        }
         Shape::Int | Shape::Byte => Ok(OptionValue::Int(read_as(value, len)?)),
     }
+}
+
+/// Whether no socket of the family has options of the level.
+fn is_foreign(world: &World, at: Descriptor, name: OptionName) -> bool {
+    let is_v4 = world.with(|network| network.domain(at)) == Ok(Domain::V4);
+    is_v4 && name.level == libc::IPPROTO_IPV6
 }
 
 enum Shape {
@@ -117,12 +138,16 @@ unsafe extern "C" fn getsockopt(
         if is_unix && level != libc::SOL_SOCKET {
             return Err(Errno::EOPNOTSUPP);
         }
-        if matches!(shape(name), Shape::None) {
+        // What no socket of the family has is told before the length is looked at.
+        if matches!(shape(name), Shape::None) || is_foreign(world, at, name) {
             return world.with(|network| network.option(at, name)).map(|_| 0);
         }
         // SAFETY: null, or a length, as the man page asks.
         let len = unsafe { len.as_mut() }.ok_or(Errno::EFAULT)?;
-        let room = usize::try_from(len.cast_signed()).map_err(|_| Errno::EINVAL)?;
+        // IPv6 takes what is negative for something large.
+        let is_large = level == libc::IPPROTO_IPV6;
+        let room = len.cast_signed();
+        let room = if is_large { *len as usize } else { to_len(room)? };
         if is_unix && name.name == libc::SO_PEERCRED {
             return unix::write_credentials(world, at, value, len);
         }
@@ -145,6 +170,10 @@ unsafe extern "C" fn getsockopt(
             }
         }
     })
+}
+
+fn to_len(len: c_int) -> Sys<usize> {
+    usize::try_from(len).map_err(|_| Errno::EINVAL)
 }
 
 /// Writes as much of a value as the place of `len` bytes takes, and how much that was.

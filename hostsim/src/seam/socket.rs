@@ -22,15 +22,21 @@ unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_in
         if flags & !FLAGS != 0 {
             return Err(Errno::EINVAL);
         }
+        if !(0..FAMILY_COUNT).contains(&domain) {
+            return Err(Errno::EAFNOSUPPORT);
+        }
+        if kind & TYPE_MASK >= TYPE_COUNT {
+            return Err(Errno::EINVAL);
+        }
         let domain = match domain {
             libc::AF_UNIX => return unix::make(world, host, kind, protocol),
             libc::AF_INET => Domain::V4,
             libc::AF_INET6 => Domain::V6,
-            3..FAMILY_COUNT => {
+            libc::AF_UNSPEC => return Err(Errno::EAFNOSUPPORT),
+            _ => {
                 let call = "socket: a family other than AF_INET, AF_INET6 and AF_UNIX";
                 return Err(unsupported(world, host, call));
             }
-            _ => return Err(Errno::EAFNOSUPPORT),
         };
         check_type(world, host, kind & TYPE_MASK, protocol)?;
         let is_nonblocking = flags & libc::SOCK_NONBLOCK != 0;
@@ -52,7 +58,7 @@ const FAMILY_COUNT: c_int = 46;
 const PROTOCOL_COUNT: c_int = 263;
 
 fn check_type(world: &World, host: HostId, kind: c_int, protocol: c_int) -> Sys<()> {
-    if kind >= TYPE_COUNT || !(0..PROTOCOL_COUNT).contains(&protocol) {
+    if !(0..PROTOCOL_COUNT).contains(&protocol) {
         return Err(Errno::EINVAL);
     }
     match (kind, protocol) {
@@ -164,11 +170,12 @@ unsafe extern "C" fn connect(fd: c_int, to: *const sockaddr, len: socklen_t) -> 
         return unsafe { real::connect(fd, to, len) };
     };
     answer_int(|world| {
+        world.with(|network| network.kind(at))?;
+        let bytes = address::take(to, len)?;
         if world.with(|network| network.is_unix(at))? {
-            return unix::connect(world, at, address::take(to, len)?);
+            return unix::connect(world, at, bytes);
         }
         let domain = world.with(|network| network.domain(at))?;
-        let bytes = address::take(to, len)?;
         match address::family(bytes) {
             None => return Err(Errno::EINVAL),
             Some(libc::AF_UNSPEC) => return dissolve(world, at),

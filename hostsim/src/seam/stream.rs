@@ -12,12 +12,13 @@ use libc::{c_int, c_void, iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 fn receive(world: &World, at: Descriptor, into: Parts<'_>, flags: c_int) -> Sys<isize> {
     let special = libc::MSG_OOB | libc::MSG_ERRQUEUE | libc::MSG_TRUNC;
     let is_unix = flags & special != 0 && world.with(|network| network.is_unix(at))?;
-    if flags & libc::MSG_OOB != 0 {
-        // There is no urgent byte.
-        return Err(Errno::EINVAL);
-    }
     if flags & libc::MSG_ERRQUEUE != 0 && !is_unix {
         return Err(Errno::EAGAIN);
+    }
+    if flags & libc::MSG_OOB != 0 {
+        // There is no urgent byte; a listener of TCP looks at what it is first.
+        let listens = !is_unix && world.with(|network| network.unread(at)).is_err();
+        return Err(if listens { Errno::ENOTCONN } else { Errno::EINVAL });
     }
     let is_peek = flags & libc::MSG_PEEK != 0;
     let is_told_not_to = flags & libc::MSG_DONTWAIT != 0;
@@ -252,6 +253,9 @@ fn take_parts<'a>(
 
 /// Adds each part to a counter; what was added counts more than an error that comes after it.
 fn add_each(world: &World, at: Descriptor, from: Parts<'_>) -> Sys<isize> {
+    if from.first_len().is_some_and(|len| len != size_of::<u64>()) {
+        return Err(Errno::EINVAL);
+    }
     let mut total = 0;
     for bytes in from.bytes()? {
         match add(world, at, bytes) {

@@ -7,8 +7,7 @@ impl Connection {
     pub fn has_to_send(&self) -> bool {
         let Owed { syn, syn_ack, ack, reset } = self.owed;
         let is_open = !matches!(self.state, State::Closed | State::SynSent | State::SynReceived);
-        let owes_fin = self.is_write_shut && !self.is_fin_sent && !self.send.has_unsent();
-        syn || syn_ack || reset || is_open && (ack || owes_fin || self.send.has_sendable())
+        syn || syn_ack || reset || is_open && (ack || self.owes_fin() || self.send.has_sendable())
     }
 
     /// Whether there are bytes that wait for the peer's window.
@@ -18,7 +17,7 @@ impl Connection {
 
     /// Whether the program ended the direction, whatever of it is still to be sent.
     pub fn has_ended_sending(&self) -> bool {
-        self.is_write_shut
+        self.is_write_shut && !self.state.takes_bytes()
     }
 
     /// Whether the end is gone without a word, and its peer says nothing to find out.

@@ -121,6 +121,12 @@ impl Connection {
         end
     }
 
+    /// Begins with directions that the program ended before there was a connection: no FIN tells
+    /// the peer so until the end is closed.
+    pub fn begin_shut(&mut self, read: bool, write: bool) {
+        (self.is_read_shut, self.is_write_shut) = (read, write);
+    }
+
     /// The end of a listener's host for a SYN that came.
     pub fn accepting(syn: &Segment, send_limit: usize, receive_limit: usize) -> Connection {
         let mut end = Connection::new(send_limit, receive_limit);
@@ -159,12 +165,12 @@ impl Connection {
     /// The error that waits (rows B09, B16), else `EPIPE` after an end of this direction (B01,
     /// C02), whatever the length (B24); `EAGAIN` while connecting or without room (D13).
     pub fn write(&mut self, bytes: &[u8]) -> Sys<usize> {
-        if self.error.is_some() || self.is_write_shut {
-            return Err(self.error.take().unwrap_or(Errno::EPIPE));
+        if let Some(error) = self.error.take() {
+            return Err(error);
         }
         match self.state {
             State::SynSent | State::SynReceived => return Err(Errno::EAGAIN),
-            state if !state.takes_bytes() => return Err(Errno::EPIPE),
+            state if self.is_write_shut || !state.takes_bytes() => return Err(Errno::EPIPE),
             _ => {}
         }
         let count = self.send.write(bytes);
@@ -411,11 +417,17 @@ impl Connection {
         if len > 0 {
             return Some(self.segment(Flags::ACK, len));
         }
-        if self.is_write_shut && !self.is_fin_sent && !self.send.has_unsent() {
+        if self.owes_fin() {
             self.is_fin_sent = true;
             return Some(self.segment(Flags::FIN | Flags::ACK, 0));
         }
         self.owed.ack.then(|| self.segment(Flags::ACK, 0))
+    }
+
+    /// Whether the FIN is the next to send.
+    fn owes_fin(&self) -> bool {
+        let has_ended = self.is_write_shut && !self.state.takes_bytes();
+        has_ended && !self.is_fin_sent && !self.send.has_unsent()
     }
 
     /// A segment with `len` bytes that were just taken; it acknowledges what arrived.

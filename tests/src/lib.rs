@@ -1,3 +1,4 @@
 //! Systems under test, and what every test shares.
 pub mod conformance;
+pub mod kernel_fuzz;
 pub mod systems;

@@ -261,8 +261,8 @@ impl Network {
         if let Role::Listener(_) = &socket.role {
             if direction != Direction::Write {
                 self.disconnect(at)?;
-                self.wake(at.host, file, Readiness::ALL);
             }
+            self.wake(at.host, file, Readiness::ALL);
             return Ok(());
         }
         if let Role::Fresh = &socket.role {
@@ -281,9 +281,7 @@ impl Network {
         }
         self.on_told(at, wire, side)?;
         let result = self.end(wire, side).shutdown(direction);
-        if result.is_ok() {
-            self.wake(at.host, file, Readiness::ALL);
-        }
+        self.wake(at.host, file, Readiness::ALL);
         self.flush(wire, side);
         result
     }

@@ -5,7 +5,7 @@ use super::rig::{EDGE, Kind, Rig};
 use super::silence::Silence;
 use hostsim::address::Domain;
 use hostsim::errno::{Errno, Sys};
-use hostsim::network::{Change, WireId};
+use hostsim::network::{Change, OptionName, OptionValue, WireId};
 use hostsim::tcp::{Direction, Readiness};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -127,12 +127,14 @@ impl Rig {
             (Kind::Listener, Some(Errno::EISCONN)) => {}
             (Kind::End { .. }, Some(Errno::EALREADY)) => open.missing |= OUT,
             (Kind::End { side: 0, .. }, None) | (Kind::End { .. }, Some(Errno::EISCONN)) => {}
+            (Kind::End { .. }, Some(Errno::EINVAL)) => assert!(open.is_settled),
             (Kind::End { flow, side: 0 }, Some(error)) => {
                 let flow = &mut self.flows[flow];
                 let is_refused = [Errno::ECONNREFUSED, Errno::ETIMEDOUT, Errno::ECONNABORTED];
                 assert!(is_refused.contains(&error) || flow.resets(), "{error:?} {flow:?}");
                 // The socket is as it was before it dialed.
                 open.kind = Kind::Fresh;
+                open.is_shut_before = [false; 2];
                 flow.may_reset = true;
             }
             (kind, error) => panic!("connect on {kind:?} is {error:?}"),
@@ -146,14 +148,16 @@ impl Rig {
         if remote.ip().is_unspecified() {
             // The wildcard means oneself.
             let v6 = IpAddr::V6(Ipv6Addr::LOCALHOST);
-            remote.set_ip(if remote.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { v6 });
+            remote.set_ip(if remote.is_ipv4() { canonical(local).ip() } else { v6 });
         }
         let flow = self.flows.len();
         self.flows.push(Flow::new(flow as u64, canonical(local), remote));
         let open = self.opens.get_mut(&id).unwrap();
         open.kind = Kind::End { flow, side: 0 };
         open.missing |= OUT;
-        (open.has_failed, open.is_read_shut) = (false, false);
+        let [reads, writes] = open.is_shut_before;
+        (open.has_failed, open.is_read_shut, open.is_settled) = (false, reads, false);
+        self.flows[flow].lanes[0].has_ended = writes;
     }
 
     fn call_accept(&mut self, id: u64) {
@@ -173,9 +177,11 @@ impl Rig {
                 assert_eq!((dialer, dialed, side), (canonical(remote), canonical(local), 1));
                 assert!(!self.flows[flow].is_accepted, "a connection is accepted once");
                 self.flows[flow].is_accepted = true;
-                let is_linger_zero = self.opens[&id].is_linger_zero;
                 let id = self.open(accepted, Kind::End { flow, side: 1 });
-                // Options come from the listener.
+                // Options come from the listener, as it was when the handshake ended.
+                let name = OptionName { level: libc::SOL_SOCKET, name: libc::SO_LINGER };
+                let linger = self.network.option(accepted, name);
+                let is_linger_zero = matches!(linger, Ok(OptionValue::Linger(l)) if l.is_reset());
                 self.opens.get_mut(&id).unwrap().is_linger_zero = is_linger_zero;
                 if !self.random.one_in(4) {
                     self.watch(id, Change::Add, EDGE);
@@ -232,8 +238,11 @@ impl Rig {
         let result = self.network.receive(at, &mut bytes, is_peek);
         self.say(format!("{id} receive {count} {is_peek} = {result:?}"));
         let Kind::End { flow, side } = kind else {
-            let errno = result.unwrap_err();
-            assert!([Errno::ENOTCONN, Errno::ECONNRESET].contains(&errno), "{errno:?}");
+            let is_shut = self.opens[&id].is_shut_before[0] && kind == Kind::Fresh;
+            match result {
+                Ok(count) => assert!(count == 0 && is_shut, "{count}"),
+                Err(errno) => assert!([Errno::ENOTCONN, Errno::ECONNRESET].contains(&errno)),
+            }
             return result;
         };
         let open = self.opens.get_mut(&id).unwrap();
@@ -282,7 +291,8 @@ impl Rig {
     /// Whether a dial goes on: then, and only then, a poll sees nothing and there is no peer.
     fn is_dialing(&mut self, id: u64) -> bool {
         let at = self.opens[&id].at();
-        self.network.poll(at) == Ok(Readiness::NONE) && self.network.peer_address(at).is_err()
+        let Readiness(now) = self.network.poll(at).unwrap();
+        now & OUT == 0 && self.network.peer_address(at).is_err()
     }
 
     fn call_shutdown(&mut self, id: u64) {
@@ -296,11 +306,13 @@ impl Rig {
         match (kind, result) {
             (Kind::Listener, Ok(())) if reads => {
                 open.kind = Kind::Fresh;
+                open.is_shut_before = [false; 2];
                 self.on_listener_gone(at.host);
             }
             (Kind::Listener, Ok(())) => {}
             (Kind::End { flow, .. }, Ok(())) if is_dialing => {
                 open.kind = Kind::Fresh;
+                open.is_shut_before = [false; 2];
                 self.flows[flow].may_reset = true;
             }
             (Kind::End { flow, side }, Ok(())) => {
@@ -309,7 +321,11 @@ impl Rig {
                 lanes[side].has_ended |= writes;
                 lanes[side ^ 1].is_unread |= open.is_read_shut && lanes[side].has_ended;
             }
-            (Kind::Fresh | Kind::End { .. }, Err(Errno::ENOTCONN)) => {}
+            (Kind::Fresh, Err(Errno::ENOTCONN)) => {
+                open.is_shut_before[0] |= reads;
+                open.is_shut_before[1] |= writes;
+            }
+            (Kind::End { .. }, Err(Errno::ENOTCONN)) => open.is_settled = true,
             (kind, result) => panic!("shutdown on {kind:?} is {result:?}"),
         }
     }

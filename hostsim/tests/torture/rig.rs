@@ -43,6 +43,10 @@ pub(crate) struct Open {
     /// Bits that a call could not have, and no event told of since.
     pub(crate) missing: u32,
     pub(crate) is_read_shut: bool,
+    /// A shutdown that found no connection: it holds for the next one.
+    pub(crate) is_shut_before: [bool; 2],
+    /// A shutdown found a dial that had failed.
+    pub(crate) is_settled: bool,
     pub(crate) is_linger_zero: bool,
     /// A call said why the connection ended.
     pub(crate) has_failed: bool,
@@ -56,6 +60,8 @@ impl Open {
             watch: None,
             missing: 0,
             is_read_shut: false,
+            is_shut_before: [false; 2],
+            is_settled: false,
             is_linger_zero: false,
             has_failed: false,
         }

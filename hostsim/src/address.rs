@@ -55,7 +55,7 @@ pub fn canonical(address: SocketAddr) -> SocketAddr {
 pub struct Claim {
     /// The canonical address; a wildcard claims every address of its family.
     pub ip: IpAddr,
-    /// Whether a wildcard of IPv6 claims IPv4 too.
+    /// Whether a socket of IPv6 takes IPv4 too.
     pub is_dual: bool,
     /// `SO_REUSEADDR`
     pub reuses_address: bool,
@@ -69,7 +69,14 @@ pub struct Claim {
 
 impl Claim {
     fn overlaps(&self, other: &Claim) -> bool {
-        self.ip == other.ip || self.covers(other.ip) || other.covers(self.ip)
+        let is_covered = self.covers(other.ip) || other.covers(self.ip);
+        self.ip == other.ip || is_covered || self.was_dual(other) || other.was_dual(self)
+    }
+
+    /// Whether a claim on every address of IPv4 meets one of IPv6 that takes IPv4 too, and that a
+    /// dial has given an address (Linux `ipv4_rcv_saddr_equal`).
+    fn was_dual(&self, other: &Claim) -> bool {
+        self.is_dual && self.ip.is_ipv6() && other.ip == Domain::V4.unspecified()
     }
 
     /// Whether a connection to `ip` may meet this claim.

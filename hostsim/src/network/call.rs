@@ -69,12 +69,14 @@ impl Network {
             return Err(Errno::EINVAL);
         }
         let now = self.now;
-        let bound = self.host_mut(at.host).ports.bind(asked, claim_of(ip, &options), now);
+        let mut claim = claim_of(ip, &options);
+        // An address of IPv6 alone takes no IPv4 any more (Linux `__inet6_bind`).
+        claim.is_dual &= !ip.is_ipv6() || ip.is_unspecified();
+        let bound = self.host_mut(at.host).ports.bind(asked, claim, now);
         let socket = self.socket_of(at)?;
         let (port, claim) = bound.inspect_err(|_| socket.forget_address())?;
         socket.local = Some(SocketAddr::new(ip, port));
         socket.bound = Some(SocketAddr::new(ip, asked));
-        // An address of IPv6 alone takes no IPv4 any more (Linux `__inet6_bind`).
         socket.options.is_v6_only |= ip.is_ipv6() && !ip.is_unspecified();
         if let Some(gone) = socket.claim.replace(claim) {
             self.host_mut(at.host).ports.release(gone);

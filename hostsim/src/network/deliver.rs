@@ -199,7 +199,7 @@ impl Network {
         let local = receiver.local;
         let claim = Claim {
             ip: local.ip(),
-            is_dual: false,
+            is_dual: !options.is_v6_only,
             reuses_address: options.reuses_address,
             reuses_port: options.reuses_port,
             listener: None,

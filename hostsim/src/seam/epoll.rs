@@ -235,29 +235,36 @@ fn on_nothing_ready(world: &World, at: Descriptor, timeout: Option<Duration>) ->
     Ok(())
 }
 
-/// `poll(2)`: where a simulated descriptor is among them, only what is ready at once. Without any
-/// entry it is a sleep.
+/// `poll(2)`: where a simulated descriptor is among them, only what is ready at once. A poll of
+/// nothing is a sleep.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn poll(fds: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
     // The kernel takes the count as an `unsigned int`.
-    let is_empty = count as u32 == 0;
-    if machine_world().is_some() && is_empty {
-        return answer_int(|world| sleep(world, timeout).map(|()| 0));
-    }
-    if world().is_none() || is_empty || fds.is_null() {
+    let count = count as u32;
+    if world().is_none() || fds.is_null() && count > 0 {
         // SAFETY: the caller's arguments go on as they came.
-        return unsafe { real::poll(fds, count, timeout) };
+        return unsafe { real::poll(fds, count.into(), timeout) };
     }
-    if count as u32 > DESCRIPTOR_COUNT.cast_unsigned() {
+    if count > DESCRIPTOR_COUNT.cast_unsigned() {
         return fail(Errno::EINVAL) as c_int;
     }
-    // SAFETY: as many entries, as the man page asks.
-    let entries = unsafe { std::slice::from_raw_parts_mut(fds, count as u32 as usize) };
-    if !entries.iter().any(|entry| Descriptor::from_raw(entry.fd).is_some()) {
+    let entries = match count {
+        0 => &mut [],
+        // SAFETY: as many entries, as the man page asks.
+        count => unsafe { std::slice::from_raw_parts_mut(fds, count as usize) },
+    };
+    let is_simulated = |entry: &pollfd| Descriptor::from_raw(entry.fd).is_some();
+    // A negative number asks for nothing.
+    let is_nothing = entries.iter().all(|entry| entry.fd < 0);
+    if entries.iter().any(is_simulated) {
+        answer_int(|world| poll_each(world, entries, timeout))
+    } else if is_nothing && machine_world().is_some() {
+        entries.iter_mut().for_each(|entry| entry.revents = 0);
+        answer_int(|world| sleep(world, timeout).map(|()| 0))
+    } else {
         // SAFETY: the caller's arguments go on as they came.
-        return unsafe { real::poll(fds, count, timeout) };
+        unsafe { real::poll(fds, count.into(), timeout) }
     }
-    answer_int(|world| poll_each(world, entries, timeout))
 }
 
 /// A poll of nothing: time passes for the caller.

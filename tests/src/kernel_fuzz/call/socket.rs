@@ -129,6 +129,10 @@ pub(super) fn connect(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
     if let (true, Some(slot)) = (dials, rig.slot_mut(on)) {
         slot.sort = Sort::Connected;
     }
+    if let (true, Some(end)) = (dials && rig.past(on).was_shut, rig.end_of(on)) {
+        // A shutdown before there was a connection holds for it.
+        rig.flows.on_shutdown(end, libc::SHUT_RDWR);
+    }
     outcome
 }
 

@@ -58,7 +58,7 @@ struct Sending {
 impl Sending {
     fn new(rig: &mut Rig<'_>, args: &mut Args<'_>, on: Picked) -> Sending {
         let end = rig.end_of(on);
-        let is_counter = rig.slot(on).is_some_and(|slot| slot.sort == Sort::Counter);
+        let is_counter = end.is_none() && rig.slot(on).is_some_and(|slot| slot.sort == Sort::Counter);
         let size = if is_counter { args.of(&[8, 8, 8, 0, 7, 9]) } else { rig.size(args) };
         let bytes = if is_counter { count(args, size) } else { rig.payload(end, size) };
         let place: *const c_void = rig.memory.put(Use::Bytes, &bytes).cast();
@@ -138,7 +138,7 @@ struct Receiving {
 impl Receiving {
     fn new(rig: &mut Rig<'_>, args: &mut Args<'_>, on: Picked) -> Receiving {
         let end = rig.end_of(on);
-        let is_counter = rig.slot(on).is_some_and(|slot| slot.sort == Sort::Counter);
+        let is_counter = end.is_none() && rig.slot(on).is_some_and(|slot| slot.sort == Sort::Counter);
         let mut size = if is_counter { args.of(&[8, 8, 9, 0, 7]) } else { rig.size(args) };
         let mut len = size;
         let oddness = args.byte();
@@ -237,7 +237,8 @@ pub(super) fn read(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
     let receiving = Receiving::new(rig, args, on);
     rig.say(format_args!(")"));
     let outcome = call!(rig, read(on.raw, receiving.place, receiving.len));
-    if rig.slot(on).is_some_and(|slot| slot.sort == Sort::Counter) {
+    let is_counter = rig.slot(on).is_some_and(|slot| slot.sort == Sort::Counter);
+    if is_counter && receiving.end.is_none() {
         return told_count(rig, outcome, receiving.size);
     }
     receiving.done(rig, outcome, 0)
@@ -298,7 +299,7 @@ impl Parts {
     }
 
     fn len(&self) -> usize {
-        self.lens.iter().sum()
+        if self.list.is_null() { 0 } else { self.lens.iter().sum() }
     }
 
     fn done(&self, rig: &mut Rig<'_>, end: Option<End>, outcome: Outcome, flags: c_int) -> Outcome {

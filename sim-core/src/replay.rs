@@ -67,20 +67,17 @@ pub enum CasesError {
     },
 }
 
-/// Finds the pinned files below `root/folder`, sorted by name.
+/// Finds the pinned files below `root/folder` of the targets of these names, sorted by name.
 ///
 /// # Errors
 /// A folder that belongs to no target, and what cannot be read.
-pub fn cases(root: &Path, folder: &str, targets: &[Target]) -> Result<Vec<Case>, CasesError> {
+pub fn cases(root: &Path, folder: &str, targets: &[&str]) -> Result<Vec<Case>, CasesError> {
     let mut cases = Vec::new();
     for target_folder in list(&root.join(folder))? {
         let target = file_name(&target_folder);
-        if !targets.iter().any(|known| known.name() == target) {
-            let names: Vec<_> = targets.iter().map(Target::name).collect();
-            return Err(CasesError::UnknownTarget {
-                path: target_folder,
-                targets: names.join(", "),
-            });
+        if !targets.contains(&&*target) {
+            let targets = targets.join(", ");
+            return Err(CasesError::UnknownTarget { path: target_folder, targets });
         }
         cases.extend(cases_of(&target_folder, folder, &target)?);
     }

@@ -1,11 +1,14 @@
 //! Every file in `regressions/` and `corpus/` as a test of its name, and `SIM_INPUT`.
+//!
+//! Those of `sim_kernel` are calls on the simulated kernel and no runs of a system.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use sim_core::replay::{Case, cases, input, target_of, test_case};
-use sim_core::settings::Settings;
+use sim_core::failure::Class;
+use sim_core::settings::{Settings, TraceForm};
 use sim_core::sweep::settings_or_exit;
 use sim_core::{Target, child};
-use sim_tests::systems;
+use sim_tests::{kernel_fuzz, systems};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -17,8 +20,9 @@ fn main() -> ExitCode {
         return replay_input(&targets, file, &settings);
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace is above");
+    let names: Vec<_> = targets.iter().map(Target::name).chain([kernel_fuzz::NAME]).collect();
     let found: Result<Vec<_>, _> =
-        ["regressions", "corpus"].iter().map(|folder| cases(root, folder, &targets)).collect();
+        ["regressions", "corpus"].iter().map(|folder| cases(root, folder, &names)).collect();
     let found = match found {
         Ok(found) => found.concat(),
         Err(error) => {
@@ -31,6 +35,13 @@ fn main() -> ExitCode {
 }
 
 fn trial(targets: &[Target], case: Case, settings: Settings) -> Trial {
+    if case.target == kernel_fuzz::NAME {
+        return Trial::test(case.name, move || {
+            let bytes = std::fs::read(&case.file).map_err(|error| error.to_string())?;
+            kernel_fuzz::free::run(&bytes, false).map_err(|failure| failure.to_string())?;
+            Ok(())
+        });
+    }
     let target = targets.iter().find(|target| target.name() == case.target);
     let target = target.expect("the cases have known targets").clone();
     Trial::test(case.name.clone(), move || {
@@ -40,6 +51,9 @@ fn trial(targets: &[Target], case: Case, settings: Settings) -> Trial {
 
 fn replay_input(targets: &[Target], file: &Path, settings: &Settings) -> ExitCode {
     let name = target_of(file);
+    if name == kernel_fuzz::NAME {
+        return replay_calls(file, settings);
+    }
     let Some(target) = targets.iter().find(|target| target.name() == name) else {
         let names: Vec<_> = targets.iter().map(Target::name).collect();
         let names = names.join(", ");
@@ -52,4 +66,25 @@ fn replay_input(targets: &[Target], file: &Path, settings: &Settings) -> ExitCod
     };
     input(target, file, settings)
         .map_or(ExitCode::SUCCESS, |class| ExitCode::from(class.exit_code()))
+}
+
+/// Makes the calls of a file; with `SIM_TRACE=text` each is printed before it is made.
+fn replay_calls(file: &Path, settings: &Settings) -> ExitCode {
+    let bytes = match std::fs::read(file) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            eprintln!("sim: {}: {error}", file.display());
+            return ExitCode::from(2);
+        }
+    };
+    match kernel_fuzz::free::run(&bytes, settings.trace == Some(TraceForm::Text)) {
+        Ok(lines) => {
+            println!("{}\nsim: {} calls and events broke no promise", lines.join("\n"), lines.len());
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::from(Class::Internal.exit_code())
+        }
+    }
 }

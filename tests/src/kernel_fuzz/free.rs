@@ -44,7 +44,7 @@ impl std::fmt::Display for Failure {
         for (index, line) in self.lines.iter().enumerate() {
             writeln!(f, "{index:4} {line}")?;
         }
-        write!(f, "sim_kernel: {}", self.what)
+        write!(f, "sim: FAILED target={} class=internal\n  {}", super::NAME, self.what)
     }
 }
 

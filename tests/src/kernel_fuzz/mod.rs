@@ -12,9 +12,13 @@ mod call;
 pub mod compared;
 mod flow;
 pub mod free;
+pub mod fuzz;
 mod memory;
 mod outcome;
 mod rig;
+
+/// The name of the fuzz target, and of the folders of its files.
+pub const NAME: &str = "sim_kernel";
 
 use args::Args;
 use memory::Memory;

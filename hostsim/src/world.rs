@@ -178,7 +178,9 @@ impl World {
     /// Runs a program's code as that of a host, without a runtime: its calls are the host's. What
     /// would wait is a [`Trouble`].
     pub fn in_turn<T>(&self, host: HostId, work: impl FnOnce() -> T) -> T {
-        let _turn = self.begin_turn(host, None);
+        // No program's descriptor: its waits end no turn.
+        let epoll = Descriptor { host, number: u16::MAX };
+        let _turn = self.begin_turn(host, Some(epoll));
         work()
     }
 

@@ -7,7 +7,7 @@ use super::wire::{Side, SideIndex, Wire, WireId};
 use crate::address::{Domain, canonical};
 use crate::errno::{Errno, Sys};
 use crate::kernel::{Descriptor, HostId, Phase, Role, Socket};
-use crate::tcp::{Connection, State};
+use crate::tcp::{Connection, Readiness, State};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Where a dial goes.
@@ -65,6 +65,9 @@ impl Network {
                 let error = end.take_error().unwrap_or(Errno::ECONNABORTED);
                 // The program knows now; the socket may dial anew.
                 self.disconnect(at)?;
+                // Linux `tcp_disconnect` reports an error, whether there is one or not.
+                let (file, _) = self.kernel_of(at)?.socket_mut(at.number)?;
+                self.wake(at.host, file, Readiness::ERR);
                 Err(error)
             }
             _ => self.set_phase(at, Phase::Connected),

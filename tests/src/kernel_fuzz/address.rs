@@ -2,7 +2,7 @@
 
 use super::args::Args;
 use super::memory::Use;
-use super::rig::{Picked, Rig, Sort};
+use super::rig::{Family, Picked, Rig, Sort};
 use hostsim::kernel::Descriptor;
 use libc::{c_int, sockaddr, socklen_t};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -50,7 +50,11 @@ pub(super) fn give(
     on: Picked,
     purpose: Purpose,
 ) -> (*const sockaddr, socklen_t) {
-    let is_v6 = rig.slot(on).is_some_and(|slot| slot.is_v6) != args.one_in(24);
+    let family = rig.slot(on).map_or(Family::V4, |slot| slot.family);
+    if family == Family::Unix && !args.one_in(24) {
+        return give_unix(rig, args, purpose);
+    }
+    let is_v6 = (family == Family::V6) != args.one_in(24);
     let listener = if purpose == Purpose::Dial { of_listener(rig, args, is_v6) } else { None };
     let mut address = listener.unwrap_or_else(|| any(rig, args, is_v6, purpose));
     if rig.is_compared && purpose == Purpose::Dial {
@@ -77,6 +81,40 @@ pub(super) fn give(
         }
     }
     (place.cast(), given.len)
+}
+
+/// A Unix address for a call: an abstract name, none, or one of a length that may not be.
+fn give_unix(
+    rig: &mut Rig<'_>,
+    args: &mut Args<'_>,
+    purpose: Purpose,
+) -> (*const sockaddr, socklen_t) {
+    let port = args.of(&rig.ports.clone());
+    let mut bytes = (libc::AF_UNIX as u16).to_ne_bytes().to_vec();
+    bytes.extend([0, 1]);
+    bytes.extend(port.to_be_bytes());
+    if purpose == Purpose::Bind && args.one_in(6) {
+        bytes.truncate(2);
+    }
+    let said = describe(rig, &bytes);
+    let given = bend(rig, args, bytes, purpose);
+    let place = if given.is_null { null() } else { rig.memory.put(Use::Address, &given.bytes) };
+    let (family, len) = (given.bytes.first_chunk().map(|family| u16::from_ne_bytes(*family)), given.len);
+    rig.say(format_args!(", {said:?}/{} of family {family:?} null {}", len.cast_signed(), given.is_null));
+    (place.cast(), given.len)
+}
+
+/// The text of an address that a call gave whole.
+pub(super) fn describe(rig: &mut Rig<'_>, bytes: &[u8]) -> Option<String> {
+    if let Some(address) = decode(bytes) {
+        return Some(text(rig, address));
+    }
+    let (family, name) = bytes.split_first_chunk()?;
+    (c_int::from(u16::from_ne_bytes(*family)) == libc::AF_UNIX).then(|| match name {
+        [0, 1, high, low] => format!("@{}", rig.port(u16::from_be_bytes([*high, *low]))),
+        [0, name @ ..] if name.len() == 5 => "@ of the kernel's choice".to_owned(),
+        name => format!("{name:?}"),
+    })
 }
 
 /// Makes an address odd, now and then.
@@ -106,7 +144,7 @@ fn bend(rig: &Rig<'_>, args: &mut Args<'_>, mut bytes: Vec<u8>, purpose: Purpose
 /// The address of a socket that listens, in a family.
 fn of_listener(rig: &mut Rig<'_>, args: &mut Args<'_>, is_v6: bool) -> Option<SocketAddr> {
     let listeners: Vec<c_int> = (rig.slots.iter().rev())
-        .filter(|slot| slot.is_open && slot.sort == Sort::Listener)
+        .filter(|slot| slot.is_open && slot.sort == Sort::Listener && slot.family != Family::Unix)
         .map(|slot| slot.raw)
         .collect();
     let byte = usize::from(args.byte());

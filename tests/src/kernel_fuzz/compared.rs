@@ -7,6 +7,7 @@
 //! - buffers that fill (`SO_SNDBUF`, `SO_RCVBUF`): how much fits is the kernel's own accounting;
 //! - what an acknowledgment decides: `SIOCOUTQ`, `TCP_QUICKACK`, and, as `TCP_NODELAY` is on, the
 //!   wait of small writes; `MSG_MORE` and `TCP_CORK` likewise;
+//! - parts of a second in `SO_RCVTIMEO` and `SO_SNDTIMEO`, which Linux keeps in ticks;
 //! - `SO_REUSEPORT`, which spreads connections by a hash;
 //! - a socket that dials itself (row A32), and one of IPv6 that dials IPv6 after IPv4, whose answers
 //!   Linux does not see;
@@ -48,7 +49,7 @@ impl std::fmt::Display for Difference {
 /// How long the real kernel has between two calls to deliver what is under way. Where a difference
 /// does not stay with a longer pause, it was the pause.
 const PAUSES: [Duration; 3] =
-    [Duration::from_micros(20), Duration::from_millis(2), Duration::from_millis(50)];
+    [Duration::from_micros(20), Duration::from_millis(2), Duration::from_millis(20)];
 
 /// Compares the answers to the calls of an input.
 ///

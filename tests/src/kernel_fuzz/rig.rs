@@ -34,12 +34,20 @@ impl Sort {
     }
 }
 
+/// The family of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    V4,
+    V6,
+    Unix,
+}
+
 /// A descriptor that a call gave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) raw: c_int,
     pub(super) sort: Sort,
-    pub(super) is_v6: bool,
+    pub(super) family: Family,
     pub(super) is_open: bool,
     /// Which file it names: copies name the same.
     pub(super) file: usize,
@@ -133,9 +141,9 @@ impl<'a> Rig<'a> {
     }
 
     /// The call gave this descriptor.
-    pub(super) fn end_open(&mut self, value: i64, sort: Sort, is_v6: bool) -> Outcome {
+    pub(super) fn end_open(&mut self, value: i64, sort: Sort, family: Family) -> Outcome {
         let file = self.slots.len();
-        self.end_copy(value, Slot { raw: -1, sort, is_v6, is_open: true, file })
+        self.end_copy(value, Slot { raw: -1, sort, family, is_open: true, file })
     }
 
     /// The call gave another descriptor of a file.

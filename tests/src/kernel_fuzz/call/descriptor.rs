@@ -3,7 +3,7 @@
 use crate::kernel_fuzz::args::Args;
 use crate::kernel_fuzz::memory::Use;
 use crate::kernel_fuzz::outcome::Outcome;
-use crate::kernel_fuzz::rig::{Picked, Rig, Slot, Sort};
+use crate::kernel_fuzz::rig::{Family, Picked, Rig, Slot, Sort};
 use libc::{c_int, socklen_t};
 use std::mem::size_of;
 use std::ptr::null_mut;
@@ -32,7 +32,7 @@ pub(in crate::kernel_fuzz) fn close_at_once(raw: c_int) {
 /// What a copy is like.
 fn like(rig: &Rig<'_>, on: Picked) -> Slot {
     let file = rig.slots.len();
-    let unknown = Slot { raw: on.raw, sort: Sort::Fresh, is_v6: false, is_open: true, file };
+    let unknown = Slot { raw: on.raw, sort: Sort::Fresh, family: Family::V4, is_open: true, file };
     rig.slot(on).unwrap_or(unknown)
 }
 

@@ -120,6 +120,13 @@ pub(super) const CALLS: &[Call] = &[
         &[EINVAL, EMFILE, EAFNOSUPPORT, EPROTONOSUPPORT, ESOCKTNOSUPPORT],
     ),
     row(
+        "socketpair",
+        3,
+        socket::socketpair,
+        Gives::Nothing,
+        &[EINVAL, EMFILE, EFAULT, EAFNOSUPPORT, EPROTONOSUPPORT, ESOCKTNOSUPPORT, EOPNOTSUPP],
+    ),
+    row(
         "bind",
         12,
         socket::bind,
@@ -193,7 +200,7 @@ pub(super) const CALLS: &[Call] = &[
         10,
         option::setsockopt,
         Gives::Nothing,
-        &[EBADF, ENOTSOCK, EINVAL, EFAULT, ENOPROTOOPT, EDOM],
+        &[EBADF, ENOTSOCK, EINVAL, EFAULT, ENOPROTOOPT, EDOM, EOPNOTSUPP],
     ),
     row(
         "getsockopt",

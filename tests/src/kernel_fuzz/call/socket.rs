@@ -4,17 +4,18 @@ use crate::kernel_fuzz::address::{self, Purpose};
 use crate::kernel_fuzz::args::Args;
 use crate::kernel_fuzz::memory::Use;
 use crate::kernel_fuzz::outcome::Outcome;
-use crate::kernel_fuzz::rig::{Picked, Rig, Sort};
+use crate::kernel_fuzz::rig::{Family, Picked, Rig, Sort};
 use libc::{c_int, c_void, sockaddr, socklen_t};
 use std::mem::size_of;
 use std::ptr::null_mut;
 
 const V4: c_int = libc::AF_INET;
 const V6: c_int = libc::AF_INET6;
+const UNIX: c_int = libc::AF_UNIX;
 const STREAM: c_int = libc::SOCK_STREAM;
 
 pub(super) fn socket(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
-    let mut family = args.of(&[V4, V4, V4, V4, V6, V4, V4, V6]);
+    let mut family = args.of(&[V4, V4, V4, V4, V6, V4, V4, V6, UNIX, UNIX]);
     let (mut kind, mut protocol) = (STREAM, 0);
     let oddness = args.byte();
     if oddness >= 224 {
@@ -28,7 +29,7 @@ pub(super) fn socket(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
         };
         protocol = if oddness & 4 != 0 { args.of(protocols) } else { protocol };
         if !rig.is_compared && oddness & 24 == 24 {
-            family = args.of(&[libc::AF_UNIX, libc::AF_NETLINK, libc::AF_PACKET]);
+            family = args.of(&[libc::AF_NETLINK, libc::AF_PACKET]);
         }
     }
     let mut flags = args.flags(&[libc::SOCK_CLOEXEC]);
@@ -39,8 +40,10 @@ pub(super) fn socket(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
     rig.begin();
     // SAFETY: three numbers.
     let value = unsafe { libc::socket(family, kind | flags, protocol) };
-    let outcome = rig.end_open(value.into(), Sort::Fresh, family == V6);
-    if rig.is_compared && outcome.0.is_ok() {
+    let known = [(V6, Family::V6), (UNIX, Family::Unix)];
+    let known = known.iter().find(|(number, _)| *number == family);
+    let outcome = rig.end_open(value.into(), Sort::Fresh, known.map_or(Family::V4, |known| known.1));
+    if rig.is_compared && outcome.0.is_ok() && family != UNIX {
         send_at_once(value);
     }
     outcome
@@ -53,6 +56,25 @@ fn send_at_once(raw: c_int) {
     // SAFETY: an int to read.
     let value = unsafe { libc::setsockopt(raw, libc::IPPROTO_TCP, libc::TCP_NODELAY, from, len) };
     assert_eq!(value, 0, "a socket of TCP has the option");
+}
+
+pub(super) fn socketpair(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
+    let family = args.of(&[UNIX, UNIX, UNIX, UNIX, V4, V6, 0, -1]);
+    let kind = args.of(&[STREAM, STREAM, STREAM, STREAM, 0, 4, 11, STREAM]);
+    let protocol = args.of(&[0, 0, 0, 0, 0, 0, 1, 300]);
+    let flags = args.flags(&[libc::SOCK_CLOEXEC]) | libc::SOCK_NONBLOCK;
+    let place: *mut c_int = rig.memory.put(Use::List, &[-7, -7]);
+    let place = if args.one_in(16) { null_mut() } else { place };
+    rig.say(format_args!("socketpair({family}, {kind}|{flags:#x}, {protocol}, "));
+    rig.say(format_args!("null {})", place.is_null()));
+    let outcome = call!(rig, socketpair(family, kind | flags, protocol, place));
+    if outcome.0.is_ok() {
+        for from_end in [2, 1] {
+            let raw: c_int = rig.memory.get(Use::List, from_end);
+            rig.end_open(raw.into(), Sort::Connected, Family::Unix);
+        }
+    }
+    outcome
 }
 
 pub(super) fn bind(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
@@ -111,8 +133,8 @@ pub(super) fn accept4(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
 }
 
 fn accepted(rig: &mut Rig<'_>, on: Picked, value: c_int, room: &Room) -> Outcome {
-    let is_v6 = rig.slot(on).is_some_and(|slot| slot.is_v6);
-    let outcome = rig.end_open(value.into(), Sort::Connected, is_v6);
+    let family = rig.slot(on).map_or(Family::V4, |slot| slot.family);
+    let outcome = rig.end_open(value.into(), Sort::Connected, family);
     if outcome.0.is_ok() {
         room.tell(rig);
     }
@@ -218,11 +240,9 @@ impl Room {
         }
         let past = bytes[count..].iter().all(|byte| *byte == 0xee);
         assert!(past, "nothing is written past an address");
-        match address::decode(&bytes[..count]).filter(|_| count == len as usize) {
-            Some(address) => {
-                let text = address::text(rig, address);
-                rig.say(format_args!(", {text}/{len}"));
-            }
+        let whole = Some(&bytes[..count]).filter(|_| count == len as usize);
+        match whole.and_then(|whole| address::describe(rig, whole)) {
+            Some(text) => rig.say(format_args!(", {text}/{len}")),
             None => rig.say(format_args!(", {:x?}/{len}", &bytes[..count.min(2)])),
         }
     }

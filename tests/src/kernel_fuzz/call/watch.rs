@@ -3,7 +3,7 @@
 use crate::kernel_fuzz::args::Args;
 use crate::kernel_fuzz::memory::Use;
 use crate::kernel_fuzz::outcome::Outcome;
-use crate::kernel_fuzz::rig::{Rig, Sort};
+use crate::kernel_fuzz::rig::{Family, Rig, Sort};
 use libc::{c_int, c_uint, epoll_event, nfds_t, pollfd};
 use std::mem::size_of;
 use std::ptr::null_mut;
@@ -14,7 +14,7 @@ pub(super) fn epoll_create1(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
     rig.begin();
     // SAFETY: a number.
     let value = unsafe { libc::epoll_create1(flags) };
-    rig.end_open(value.into(), Sort::Epoll, false)
+    rig.end_open(value.into(), Sort::Epoll, Family::V4)
 }
 
 pub(super) fn eventfd(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
@@ -26,7 +26,7 @@ pub(super) fn eventfd(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
     rig.begin();
     // SAFETY: numbers.
     let value = unsafe { libc::eventfd(initial, flags) };
-    rig.end_open(value.into(), Sort::Counter, false)
+    rig.end_open(value.into(), Sort::Counter, Family::V4)
 }
 
 /// What may be asked of a watch.

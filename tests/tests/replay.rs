@@ -3,8 +3,8 @@
 //! Those of `sim_kernel` are calls on the simulated kernel and no runs of a system.
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use sim_core::replay::{Case, cases, input, target_of, test_case};
 use sim_core::failure::Class;
+use sim_core::replay::{Case, cases, input, target_of, test_case};
 use sim_core::settings::{Settings, TraceForm};
 use sim_core::sweep::settings_or_exit;
 use sim_core::{Target, child};
@@ -79,7 +79,11 @@ fn replay_calls(file: &Path, settings: &Settings) -> ExitCode {
     };
     match kernel_fuzz::free::run(&bytes, settings.trace == Some(TraceForm::Text)) {
         Ok(lines) => {
-            println!("{}\nsim: {} calls and events broke no promise", lines.join("\n"), lines.len());
+            println!(
+                "{}\nsim: {} calls and events broke no promise",
+                lines.join("\n"),
+                lines.len()
+            );
             ExitCode::SUCCESS
         }
         Err(failure) => {

@@ -206,7 +206,9 @@ impl NextFault {
                 let every = Duration::from_millis(10);
                 Control::throttle(end, self.connection(network)?, extent.max(1), every)
             }
-            FaultKind::Reset if self.second % 3 == 0 => Control::reset(self.connection(network)?),
+            FaultKind::Reset if self.second.is_multiple_of(3) => {
+                Control::reset(self.connection(network)?)
+            }
             FaultKind::Reset => Control::reset_end(end, self.connection(network)?),
         };
         Some(control.until(Until::After(self.time)))

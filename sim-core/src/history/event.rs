@@ -99,11 +99,6 @@ pub enum Event<'a> {
         /// The host.
         host: u32,
     },
-    /// A control began or ended.
-    Control {
-        /// What it says.
-        text: &'a str,
-    },
     /// Something a test wanted in the history.
     Note {
         /// The text.
@@ -122,6 +117,11 @@ pub enum Event<'a> {
         name: &'a str,
         /// The hosts that take its connections from now on.
         hosts: Vec<u32>,
+    },
+    /// A control began or ended.
+    Control {
+        /// What it says.
+        text: &'a str,
     },
 }
 

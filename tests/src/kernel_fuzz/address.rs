@@ -99,8 +99,13 @@ fn give_unix(
     let said = describe(rig, &bytes);
     let given = bend(rig, args, bytes, purpose);
     let place = if given.is_null { null() } else { rig.memory.put(Use::Address, &given.bytes) };
-    let (family, len) = (given.bytes.first_chunk().map(|family| u16::from_ne_bytes(*family)), given.len);
-    rig.say(format_args!(", {said:?}/{} of family {family:?} null {}", len.cast_signed(), given.is_null));
+    let (family, len) =
+        (given.bytes.first_chunk().map(|family| u16::from_ne_bytes(*family)), given.len);
+    rig.say(format_args!(
+        ", {said:?}/{} of family {family:?} null {}",
+        len.cast_signed(),
+        given.is_null
+    ));
     (place.cast(), given.len)
 }
 

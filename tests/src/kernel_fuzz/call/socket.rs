@@ -42,7 +42,8 @@ pub(super) fn socket(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
     let value = unsafe { libc::socket(family, kind | flags, protocol) };
     let known = [(V6, Family::V6), (UNIX, Family::Unix)];
     let known = known.iter().find(|(number, _)| *number == family);
-    let outcome = rig.end_open(value.into(), Sort::Fresh, known.map_or(Family::V4, |known| known.1));
+    let outcome =
+        rig.end_open(value.into(), Sort::Fresh, known.map_or(Family::V4, |known| known.1));
     if rig.is_compared && outcome.0.is_ok() && family != UNIX {
         send_at_once(value);
     }

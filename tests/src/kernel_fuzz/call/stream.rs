@@ -58,7 +58,8 @@ struct Sending {
 impl Sending {
     fn new(rig: &mut Rig<'_>, args: &mut Args<'_>, on: Picked) -> Sending {
         let end = rig.end_of(on);
-        let is_counter = end.is_none() && rig.slot(on).is_some_and(|slot| slot.sort == Sort::Counter);
+        let is_counter =
+            end.is_none() && rig.slot(on).is_some_and(|slot| slot.sort == Sort::Counter);
         let size = if is_counter { args.of(&[8, 8, 8, 0, 7, 9]) } else { rig.size(args) };
         let bytes = if is_counter { count(args, size) } else { rig.payload(end, size) };
         let place: *const c_void = rig.memory.put(Use::Bytes, &bytes).cast();
@@ -138,7 +139,8 @@ struct Receiving {
 impl Receiving {
     fn new(rig: &mut Rig<'_>, args: &mut Args<'_>, on: Picked) -> Receiving {
         let end = rig.end_of(on);
-        let is_counter = end.is_none() && rig.slot(on).is_some_and(|slot| slot.sort == Sort::Counter);
+        let is_counter =
+            end.is_none() && rig.slot(on).is_some_and(|slot| slot.sort == Sort::Counter);
         let mut size = if is_counter { args.of(&[8, 8, 9, 0, 7]) } else { rig.size(args) };
         let mut len = size;
         let oddness = args.byte();

@@ -128,7 +128,7 @@ fn hashes(target: &Target, settings: &Settings) -> BTreeSet<String> {
 fn input() -> Vec<u8> {
     let mut lanes = Lanes::default();
     // Entropy in two bytes, latency, two buffers, pieces, clients, steps.
-    *lanes.lane_mut(Lane::Swarm) = vec![3, 1, 4, 3, 6, 2, 1, 7];
+    *lanes.lane_mut(Lane::Swarm) = vec![3, 1, 4, 3, 5, 3, 1, 7];
     *lanes.lane_mut(Lane::Network) = (1..=250).rev().step_by(3).collect();
     *lanes.lane_mut(Lane::Schedule) = (1..=100).collect();
     lanes.encode()

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 
 /// The longest body, in bytes.
-const LEN_MAX: usize = 20_000;
+const LEN_MAX: usize = 6_000;
 
 /// The parts of a body that is streamed, in bytes.
 const PART: usize = 100;

@@ -24,7 +24,7 @@ use tokio::sync::Notify;
 type Body = BoxBody<Bytes, Infallible>;
 
 /// The longest body, in bytes.
-const LEN_MAX: usize = 20_000;
+const LEN_MAX: usize = 6_000;
 
 /// The parts of a body that is streamed, in bytes.
 const PART: usize = 100;

@@ -14,7 +14,7 @@ use std::net::Ipv4Addr;
 use tokio::net::{TcpListener, TcpStream};
 
 /// The longest value, in bytes.
-const LEN_MAX: usize = 10_000;
+const LEN_MAX: usize = 5_000;
 
 /// How many keys a client has.
 const KEYS: u32 = 3;

@@ -19,7 +19,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedP
 use tokio_rustls::{TlsAcceptor, TlsConnector, client, server};
 
 /// The longest message, in bytes: more than one record holds.
-const LEN_MAX: usize = 40_000;
+const LEN_MAX: usize = 20_000;
 
 /// What a client asks of the server with a message.
 const ECHO: u8 = 0;

@@ -22,7 +22,7 @@ use tonic::{Request, Response, Status, Streaming};
 use tonic_prost::ProstCodec;
 
 /// The longest message, in bytes.
-const LEN_MAX: usize = 20_000;
+const LEN_MAX: usize = 3_000;
 
 /// How many messages a stream has.
 const PARTS: u64 = 5;

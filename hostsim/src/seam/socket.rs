@@ -54,11 +54,15 @@ pub(super) const TYPE_COUNT: c_int = 11;
 pub(super) const FLAGS: c_int = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
 
 /// What all families (`AF_MAX`) and all protocols of IP (`IPPROTO_MAX`) are below.
-const FAMILY_COUNT: c_int = 46;
+pub(super) const FAMILY_COUNT: c_int = 46;
 const PROTOCOL_COUNT: c_int = 263;
 
-fn check_type(world: &World, host: HostId, kind: c_int, protocol: c_int) -> Sys<()> {
-    if !(0..PROTOCOL_COUNT).contains(&protocol) {
+/// Whether a socket of IP may have a type and a protocol.
+///
+/// # Errors
+/// As Linux `inet_create`.
+pub(super) fn check_type(world: &World, host: HostId, kind: c_int, protocol: c_int) -> Sys<()> {
+    if kind >= TYPE_COUNT || !(0..PROTOCOL_COUNT).contains(&protocol) {
         return Err(Errno::EINVAL);
     }
     match (kind, protocol) {

@@ -300,13 +300,14 @@ unsafe extern "C" fn sendmsg(fd: c_int, header: *const msghdr, flags: c_int) -> 
         let is_unix = world.with(|network| network.is_unix(at))?;
         // SAFETY: null, or a header, as the man page asks.
         let header = unsafe { header.as_ref() }.ok_or(Errno::EFAULT)?;
+        let parts = parts_of(header)?;
         if is_unix && !header.msg_control.is_null() && header.msg_controllen > 0 {
             unix::refuse_control(world, at)?;
         }
         if is_unix && !header.msg_name.is_null() && header.msg_namelen > 0 {
             unix::check_unaddressed(world, at)?;
         }
-        transmit(world, at, parts_of(header)?, flags)
+        transmit(world, at, parts, flags)
     })
 }
 

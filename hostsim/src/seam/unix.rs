@@ -2,7 +2,7 @@
 //!
 //! A path is a name in the host's own table; [`super::path`] has the calls on files that know it.
 
-use super::socket::{FLAGS, TYPE_COUNT, TYPE_MASK, unsupported};
+use super::socket::{self, FAMILY_COUNT, FLAGS, TYPE_COUNT, TYPE_MASK, unsupported};
 use super::{address, answer_int, machine_world, path, real, without_waiting};
 use crate::errno::{Errno, Sys};
 use crate::kernel::{Descriptor, HostId, UnixName};
@@ -36,9 +36,14 @@ unsafe extern "C" fn socketpair(
         }
         // SAFETY: null, or a place for two descriptors, as the man page asks.
         let into = unsafe { into.cast::<[c_int; 2]>().as_mut() }.ok_or(Errno::EFAULT)?;
+        let kind = kind & TYPE_MASK;
         match domain {
-            libc::AF_UNIX => check_type(world, host, kind & TYPE_MASK, protocol)?,
-            libc::AF_INET | libc::AF_INET6 => return Err(Errno::EOPNOTSUPP),
+            libc::AF_UNIX => check_type(world, host, kind, protocol)?,
+            libc::AF_INET | libc::AF_INET6 => {
+                socket::check_type(world, host, kind, protocol)?;
+                return Err(Errno::EOPNOTSUPP);
+            }
+            0..FAMILY_COUNT if kind >= TYPE_COUNT => return Err(Errno::EINVAL),
             _ => return Err(Errno::EAFNOSUPPORT),
         }
         let is_nonblocking = flags & libc::SOCK_NONBLOCK != 0;

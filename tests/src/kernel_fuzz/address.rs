@@ -137,6 +137,10 @@ fn bend(rig: &Rig<'_>, args: &mut Args<'_>, mut bytes: Vec<u8>, purpose: Purpose
             family = libc::AF_UNIX;
         }
         bytes[..2].copy_from_slice(&(family as u16).to_ne_bytes());
+        if family == libc::AF_UNIX {
+            // A name that is not a path of whoever runs this.
+            bytes[2..].iter_mut().take(1).for_each(|byte| *byte = 0);
+        }
     }
     if has_odd_len {
         len =

@@ -77,7 +77,7 @@ fn play(bytes: &[u8], is_told: bool, lines: &mut Vec<String>) {
     with_memory(|memory| {
         let mut rig = Rig::new(Some(&world), false, memory);
         rig.is_told = is_told;
-        let mut case = Case { world: &world, hosts, rig, lines };
+        let mut case = Case { world: &world, hosts, rig, lines, buffer: vec![0; 20_000] };
         let mut windows = windows(bytes);
         case.set_up(&mut Args::new(windows.next().unwrap_or_default()));
         windows.take(CALLS_MAX).for_each(|window| case.step(window));
@@ -92,6 +92,8 @@ struct Case<'a> {
     hosts: [HostId; 2],
     rig: Rig<'a>,
     lines: &'a mut Vec<String>,
+    /// Where what is left is read to in the end.
+    buffer: Vec<u8>,
 }
 
 impl Case<'_> {
@@ -170,7 +172,8 @@ impl Case<'_> {
             network.take(usize::from(choice) % count)
         });
         assert!(matches!(event.key.class, Class::Delivery | Class::KernelTimer));
-        self.lines.push(format!("    {event:?}"));
+        let (due, key) = (event.due, event.key);
+        self.lines.push(format!("    {due} {:?} {}.{}", key.class, key.major, key.minor));
         self.world.with(|network| network.deliver(event.key));
         true
     }
@@ -218,9 +221,9 @@ impl Case<'_> {
 
     /// Takes what there is to read; how much, or nothing where the call failed.
     fn receive(&mut self, at: Descriptor) -> Option<usize> {
-        let mut bytes = vec![0; 128 << 10];
         let end = self.world.with(|network| network.wire_of(at)).ok()??;
-        let result = self.world.with(|network| network.receive(at, &mut bytes, false));
+        let bytes = &mut self.buffer;
+        let result = self.world.with(|network| network.receive(at, bytes, false));
         self.lines.push(format!("read of {at:?}, {end:?} = {result:?}"));
         let flows = &mut self.rig.flows;
         match result {

@@ -49,21 +49,27 @@ impl Memory {
         SIZES[piece as usize] - MARGIN
     }
 
-    /// A piece of `len` bytes that hold `byte`, which ends at the forbidden page.
-    pub(super) fn fill(&self, piece: Use, len: usize, byte: u8) -> *mut u8 {
+    /// A piece of `len` bytes that hold what they held, which ends at the forbidden page.
+    pub(super) fn take(&self, piece: Use, len: usize) -> *mut u8 {
         assert!(len <= self.size(piece), "{len} bytes are too many for {piece:?}");
         let end = self.end(piece);
         let start = end.wrapping_sub(len);
         // SAFETY: a margin and `len` bytes lie before the end; the pages are this value's own.
         unsafe { start.wrapping_sub(MARGIN).write_bytes(MARK, MARGIN) };
-        // SAFETY: as above.
+        start
+    }
+
+    /// A piece of `len` bytes that hold `byte`.
+    pub(super) fn fill(&self, piece: Use, len: usize, byte: u8) -> *mut u8 {
+        let start = self.take(piece, len);
+        // SAFETY: the piece has `len` bytes.
         unsafe { start.write_bytes(byte, len) };
         start
     }
 
     /// A piece with a copy of `values`.
     pub(super) fn put<T: Copy>(&self, piece: Use, values: &[T]) -> *mut T {
-        let start = self.fill(piece, size_of_val(values), 0).cast::<T>();
+        let start = self.take(piece, size_of_val(values)).cast::<T>();
         let bytes = size_of_val(values);
         // SAFETY: the piece has room for them, and plain values may be copied as bytes.
         unsafe { start.cast::<u8>().copy_from_nonoverlapping(values.as_ptr().cast(), bytes) };

@@ -93,6 +93,8 @@ const SEND: &[c_int] = &[
     EINVAL,
     EMSGSIZE,
     EOPNOTSUPP,
+    ENOTCONN,
+    EISCONN,
 ];
 
 /// What a receive may say.
@@ -170,6 +172,9 @@ pub(super) const CALLS: &[Call] = &[
             EADDRNOTAVAIL,
             EADDRINUSE,
             EPIPE,
+            ENOENT,
+            EAGAIN,
+            libc::EPROTOTYPE,
         ],
     ),
     row("shutdown", 6, socket::shutdown, Gives::Nothing, &[EBADF, ENOTSOCK, EINVAL, ENOTCONN]),

@@ -27,6 +27,9 @@ pub(super) fn socket(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
         } else {
             kind
         };
+        if rig.is_compared && family == UNIX && kind == libc::SOCK_SEQPACKET {
+            kind = STREAM;
+        }
         protocol = if oddness & 4 != 0 { args.of(protocols) } else { protocol };
         if !rig.is_compared && oddness & 24 == 24 {
             family = args.of(&[libc::AF_NETLINK, libc::AF_PACKET]);

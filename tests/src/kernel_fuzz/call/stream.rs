@@ -150,7 +150,7 @@ impl Receiving {
             // The buffer is shorter than is said, but longer than what there is.
             len = if unread(on) < size { len } else { size };
         }
-        let place: *mut c_void = rig.memory.fill(Use::Bytes, size, 0xee).cast();
+        let place: *mut c_void = rig.memory.take(Use::Bytes, size).cast();
         let place = if (232..244).contains(&oddness) { null_mut() } else { place };
         rig.say(format_args!(", {}{len} B", if place.is_null() { "null, " } else { "" }));
         Receiving { end, place, len, size }

@@ -59,6 +59,10 @@ pub type FileId = u32;
 
 /// What an open file is.
 #[derive(Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "most files are sockets: a box would cost each of them"
+)]
 pub enum Object {
     /// A socket.
     Socket(Socket),

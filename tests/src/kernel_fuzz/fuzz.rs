@@ -11,9 +11,12 @@ use std::sync::{Mutex, PoisonError};
 /// What a run gave.
 type Result = std::result::Result<Vec<String>, Failure>;
 
+/// Inputs to the thread, and what came of them.
+type Stage = (Sender<Vec<u8>>, Receiver<Result>);
+
 /// The thread that makes the calls. libFuzzer's own thread stays outside of every world: its alarm
 /// reads the clock there.
-static STAGE: Mutex<Option<(Sender<Vec<u8>>, Receiver<Result>)>> = Mutex::new(None);
+static STAGE: Mutex<Option<Stage>> = Mutex::new(None);
 
 /// Prepares the target: called once, before the first input.
 #[expect(clippy::disallowed_methods, reason = "the one thread of the fuzzer's own")]

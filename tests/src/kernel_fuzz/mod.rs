@@ -3,7 +3,7 @@
 //! An input is a list of calls. [`free::run`] makes them on two simulated hosts, with random events
 //! between them, and checks what must hold whatever the calls are; [`compared::run`] makes those
 //! that have one possible result on the real kernel and on the simulated one, which must agree.
-//! Both take every call from the one table in [`call`]; what is said of a call is text that means
+//! Both take every call from the one table in `call`; what is said of a call is text that means
 //! the same on both kernels.
 
 mod address;

@@ -46,8 +46,105 @@ impl Add<Duration> for Instant {
     }
 }
 
+/// The clocks of one host: how far its wall clock is off, and how fast its time passes.
+///
+/// The monotonic clock never goes back, whatever is set; the wall clock may be stepped either way.
+/// Timers of the host's programs follow its monotonic clock. Its kernel's timers of TCP do not:
+/// clocks that drift as real ones do move them by less than they vary by themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostClock {
+    /// How far the wall clock is ahead, in nanoseconds.
+    skew: i64,
+    /// How much faster than virtual time the host's passes, in parts per million.
+    drift: i32,
+    /// The moment at which the drift was set, and the host's own time at it, in nanoseconds.
+    set_at: Instant,
+    own_at: u64,
+}
+
+/// The most that a host's time may drift, in parts per million: a tenth.
+pub const DRIFT_MAX: i32 = 100_000;
+
+const MILLION: i128 = 1_000_000;
+
+impl HostClock {
+    /// The host's own time since the start of the run.
+    pub fn elapsed(&self, now: Instant) -> Duration {
+        let passed = now.0.saturating_sub(self.set_at.0);
+        let own = match self.drift {
+            0 => passed,
+            drift => (i128::from(passed) * (MILLION + i128::from(drift)) / MILLION) as u64,
+        };
+        Duration::from_nanos(self.own_at.saturating_add(own))
+    }
+
+    /// What the wall clock shows, since 1970.
+    pub fn date(&self, now: Instant) -> Duration {
+        let date = EPOCH + self.elapsed(now);
+        let skew = Duration::from_nanos(self.skew.unsigned_abs());
+        if self.skew < 0 { date.saturating_sub(skew) } else { date + skew }
+    }
+
+    /// The virtual time that passes while so much of the host's own does, rounded up.
+    pub fn span(&self, own: Duration) -> Duration {
+        if self.drift == 0 {
+            return own;
+        }
+        let nanos = i128::try_from(own.as_nanos()).unwrap_or(i128::from(u64::MAX));
+        let rate = MILLION + i128::from(self.drift);
+        let span = (nanos.min(u64::MAX.into()) * MILLION + rate - 1) / rate;
+        Duration::from_nanos(u64::try_from(span).unwrap_or(u64::MAX))
+    }
+
+    /// Puts the wall clock so far ahead of virtual time, in nanoseconds; negative is behind.
+    pub fn set_skew(&mut self, skew: i64) {
+        self.skew = skew;
+    }
+
+    /// Sets how much faster the host's time passes from now on, in parts per million, as far as
+    /// [`DRIFT_MAX`] either way.
+    pub fn set_drift(&mut self, now: Instant, drift: i32) {
+        self.own_at = self.elapsed(now).as_nanos() as u64;
+        self.set_at = now;
+        self.drift = drift.clamp(-DRIFT_MAX, DRIFT_MAX);
+    }
+}
+
 impl std::fmt::Display for Instant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}.{:09}", self.0 / 1_000_000_000, self.0 % 1_000_000_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_time_never_goes_back_and_timers_never_come_early() {
+        let mut clock = HostClock::default();
+        let mut last = Duration::ZERO;
+        for (step, drift) in [0, 500, -500, DRIFT_MAX, -DRIFT_MAX, 7, 0].into_iter().enumerate() {
+            let now = Instant(step as u64 * 1_000_003);
+            clock.set_drift(now, drift);
+            assert!(clock.elapsed(now) >= last, "{drift}");
+            for own in [1, 999_999, 1_000_000, 86_400_000_000_000] {
+                let due = now + clock.span(Duration::from_nanos(own));
+                let passed = clock.elapsed(due) - clock.elapsed(now);
+                assert!(passed >= Duration::from_nanos(own), "{drift} {own}: {passed:?}");
+                assert!(passed <= Duration::from_nanos(own + 2), "{drift} {own}: {passed:?}");
+            }
+            last = clock.elapsed(now);
+        }
+    }
+
+    #[test]
+    fn the_wall_clock_steps_and_the_monotonic_one_does_not() {
+        let (mut clock, now) = (HostClock::default(), Instant(5_000_000_000));
+        clock.set_skew(-3_000_000_000);
+        assert_eq!(clock.elapsed(now), Duration::from_secs(5));
+        assert_eq!(clock.date(now), EPOCH + Duration::from_secs(2));
+        clock.set_skew(i64::MIN);
+        assert_eq!(clock.date(now), Duration::ZERO, "no date is before 1970");
     }
 }

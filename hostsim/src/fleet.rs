@@ -44,7 +44,6 @@ pub struct Fleet {
     world: Rc<World>,
     machines: Vec<Option<Machine>>,
     deadlines: Vec<Option<Instant>>,
-    paused: Vec<bool>,
     runnable: Vec<HostId>,
     _entered: Entered,
 }
@@ -64,9 +63,8 @@ impl Fleet {
             machines.push(Some(Machine::start(&world, host, seed as u64)?));
         }
         let deadlines = vec![None; names.len()];
-        let paused = vec![false; names.len()];
         let runnable = Vec::new();
-        Ok(Fleet { world, machines, deadlines, paused, runnable, _entered: entered })
+        Ok(Fleet { world, machines, deadlines, runnable, _entered: entered })
     }
 
     /// The world of the fleet.
@@ -114,15 +112,34 @@ impl Fleet {
         self.world.listening(self.host(name), address)
     }
 
-    /// Drops a machine with all that is on it; its kernel closes what it had open.
+    /// Ends the process of a host: its kernel closes what it had open, then its machine is dropped
+    /// with all that is on it.
     ///
     /// # Panics
     /// Where no host has the name.
     #[track_caller]
     pub fn kill(&mut self, name: &str) {
         let host = self.host(name);
+        self.world.with(|network| network.end_process(host));
         self.machines[host.0 as usize] = None;
         self.set_deadline(host, None);
+    }
+
+    /// Starts a machine anew on a host whose process is over.
+    ///
+    /// # Errors
+    /// What tokio says where it cannot make a runtime.
+    ///
+    /// # Panics
+    /// Where no host has the name.
+    #[track_caller]
+    pub fn restart(&mut self, name: &str) -> io::Result<()> {
+        let host = self.host(name);
+        self.kill(name);
+        self.world.with(|network| network.begin_process(host));
+        let machine = Machine::start(&self.world, host, u64::from(host.0))?;
+        self.machines[host.0 as usize] = Some(machine);
+        Ok(())
     }
 
     /// Keeps a machine from running, as a stopped process: its kernel goes on, and its timers are
@@ -133,7 +150,7 @@ impl Fleet {
     #[track_caller]
     pub fn pause(&mut self, name: &str) {
         let host = self.host(name);
-        self.paused[host.0 as usize] = true;
+        self.world.with(|network| network.host_mut(host).is_paused = true);
     }
 
     /// Lets a machine run again.
@@ -143,8 +160,10 @@ impl Fleet {
     #[track_caller]
     pub fn resume(&mut self, name: &str) {
         let host = self.host(name);
-        self.paused[host.0 as usize] = false;
-        self.world.with(|network| network.mark_runnable(host));
+        self.world.with(|network| {
+            network.host_mut(host).is_paused = false;
+            network.mark_runnable(host);
+        });
     }
 
     /// Makes one thing happen; whether there was one.
@@ -201,7 +220,7 @@ impl Fleet {
     }
 
     fn run_machine(&mut self, host: HostId) -> Result<(), Trouble> {
-        if self.paused[host.0 as usize] {
+        if self.world.network().host(host).is_paused {
             return Ok(());
         }
         let Some(machine) = &mut self.machines[host.0 as usize] else { return Ok(()) };

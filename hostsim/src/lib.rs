@@ -19,5 +19,6 @@ pub mod kernel;
 pub mod machine;
 pub mod network;
 pub mod seam;
+pub mod tasks;
 pub mod tcp;
 pub mod world;

@@ -45,9 +45,10 @@ impl Machine {
     /// # Errors
     /// What tokio says where it cannot make a runtime.
     pub fn start(world: &Rc<World>, host: HostId, seed: u64) -> io::Result<Machine> {
+        world.begin_tasks(host);
         let turn = world.begin_turn(host, None);
         let next = world.with(|network| network.next_descriptor(host));
-        let runtime = builder(seed).build_local(LocalOptions::default())?;
+        let runtime = builder(host, seed).build_local(LocalOptions::default())?;
         drop(turn);
         let epoll = Descriptor { host, number: next };
         Ok(Machine { world: world.clone(), host, epoll, runtime: Some(runtime) })
@@ -84,18 +85,21 @@ impl Machine {
 
 impl Drop for Machine {
     /// Drops every task, then the runtime, in the machine's own turn. The threads that its program
-    /// made run to their end: tokio must not wait for one that waits for its run.
+    /// made run to their end: tokio must not wait for one that waits for its run. Those of a process
+    /// that is over come after its tasks, so that tokio hands them nothing any more.
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.take() else { return };
         let _turn = self.world.begin_turn(self.host, Some(self.epoll));
-        seam::run_waiting(&self.world);
+        if !self.world.is_over() {
+            seam::run_waiting(&self.world);
+        }
         runtime.shutdown_background();
         // What the runtime dropped may have made some more.
         seam::run_waiting(&self.world);
     }
 }
 
-fn builder(seed: u64) -> Builder {
+fn builder(host: HostId, seed: u64) -> Builder {
     let mut builder = Builder::new_current_thread();
     builder
         .enable_io()
@@ -104,9 +108,25 @@ fn builder(seed: u64) -> Builder {
         .max_blocking_threads(1)
         .global_queue_interval(u32::MAX);
     #[cfg(tokio_unstable)]
-    builder.rng_seed(tokio::runtime::RngSeed::from_bytes(&seed.to_le_bytes()));
-    let _ = seed;
+    seed_and_watch(&mut builder, host, seed);
+    let _ = (host, seed);
     builder
+}
+
+#[cfg(tokio_unstable)]
+fn seed_and_watch(builder: &mut Builder, host: HostId, seed: u64) {
+    builder
+        .rng_seed(tokio::runtime::RngSeed::from_bytes(&seed.to_le_bytes()))
+        .on_task_spawn(move |meta| {
+            if let Some(world) = seam::current() {
+                world.add_task(host, meta.id(), meta.spawned_at());
+            }
+        })
+        .on_task_terminate(|meta| {
+            if let Some(world) = seam::current() {
+                world.remove_task(meta.id());
+            }
+        });
 }
 
 /// Ends once the runtime around it asked its driver to wait.

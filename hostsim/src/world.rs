@@ -3,10 +3,11 @@
 //! Exactly one machine runs at a time, so "the current host" is a property of the world. The seam
 //! finds the world through a thread-local; nothing else of it is global.
 
-use crate::clock::{EPOCH, Instant};
+use crate::clock::{HostClock, Instant};
 use crate::kernel::{Descriptor, HostId, Ready};
 use crate::network::{Entropy, Listening, Network, fixed_entropy};
 use crate::seam::{ThreadWatch, Threads};
+use crate::tasks::{Task, Tasks};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -73,6 +74,10 @@ pub struct World {
     now: Cell<Instant>,
     busy_until: Cell<Instant>,
     host: Cell<Option<HostId>>,
+    /// The clocks of whoever has the turn.
+    clock: Cell<HostClock>,
+    /// The current host's process is over: what its program still does reaches nobody.
+    is_over: Cell<bool>,
     /// The epoll file that the current machine's runtime waits on.
     pub(crate) epoll: Cell<Option<Descriptor>>,
     pub(crate) deadline: Cell<Option<Instant>>,
@@ -83,6 +88,7 @@ pub struct World {
     pub(crate) turns: Cell<u64>,
     pub(crate) ready: RefCell<Vec<Ready>>,
     pub(crate) threads: Threads,
+    tasks: RefCell<Tasks>,
     trouble: RefCell<Option<Trouble>>,
     slot: RefCell<Option<Rc<dyn Any>>>,
     has_drawn: Cell<bool>,
@@ -98,6 +104,8 @@ impl World {
             now: Cell::default(),
             busy_until: Cell::default(),
             host: Cell::default(),
+            clock: Cell::default(),
+            is_over: Cell::default(),
             epoll: Cell::default(),
             deadline: Cell::default(),
             is_idle: Cell::default(),
@@ -106,6 +114,7 @@ impl World {
             turns: Cell::default(),
             ready: RefCell::default(),
             threads: Threads::default(),
+            tasks: RefCell::default(),
             trouble: RefCell::default(),
             slot: RefCell::default(),
             has_drawn: Cell::default(),
@@ -162,6 +171,21 @@ impl World {
         self.now.set(now);
     }
 
+    /// The time since the start of the run as the clocks of whoever has the turn show it.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.clock.get().elapsed(self.now())
+    }
+
+    /// The moment at which so much time has passed by the clocks of whoever has the turn.
+    pub(crate) fn after(&self, own: Duration) -> Instant {
+        self.now() + self.clock.get().span(own)
+    }
+
+    /// Whether the process of the host that has the turn is over.
+    pub fn is_over(&self) -> bool {
+        self.is_over.get()
+    }
+
     /// The host whose machine has its turn.
     pub fn host(&self) -> Option<HostId> {
         self.host.get()
@@ -170,7 +194,7 @@ impl World {
     /// The current machine sleeps without giving its turn back.
     pub(crate) fn stall(&self, duration: Duration) {
         let Some(host) = self.host() else { return };
-        let until = self.now() + duration;
+        let until = self.after(duration);
         self.busy_until.set(until);
         self.with(|network| network.host_mut(host).busy_until = until);
     }
@@ -188,7 +212,12 @@ impl World {
     pub(crate) fn begin_turn(&self, host: HostId, epoll: Option<Descriptor>) -> Turn<'_> {
         self.host.set(Some(host));
         self.epoll.set(epoll);
-        self.busy_until.set(self.network().host(host).busy_until);
+        let network = self.network();
+        let at = network.host(host);
+        self.busy_until.set(at.busy_until);
+        self.clock.set(at.clock);
+        self.is_over.set(at.is_down());
+        drop(network);
         self.deadline.set(None);
         self.is_idle.set(false);
         self.turns.set(0);
@@ -207,6 +236,35 @@ impl World {
             waker.wake();
             self.is_waking.set(false);
         }
+    }
+
+    pub(crate) fn begin_tasks(&self, host: HostId) {
+        self.tasks.borrow_mut().begin(host);
+    }
+
+    #[cfg(tokio_unstable)]
+    pub(crate) fn add_task(
+        &self,
+        host: HostId,
+        id: tokio::task::Id,
+        spawned_at: &'static std::panic::Location<'static>,
+    ) {
+        self.tasks.borrow_mut().add(host, id, spawned_at);
+    }
+
+    #[cfg(tokio_unstable)]
+    pub(crate) fn remove_task(&self, id: tokio::task::Id) {
+        self.tasks.borrow_mut().remove(id);
+    }
+
+    /// The tasks of a host's machine that have not ended, in the order of their spawns.
+    pub fn tasks(&self, host: HostId) -> Vec<Task> {
+        self.tasks.borrow().of(host).into_iter().map(|(_, task)| task).collect()
+    }
+
+    /// The task whose code runs, inside a machine's turn.
+    pub fn task(&self) -> Option<Task> {
+        self.tasks.borrow().get(tokio::task::try_id()?)
     }
 
     /// Fills `into` with random bytes of the current host, or of the world outside a turn.
@@ -236,7 +294,7 @@ impl World {
     /// The moment of the wall clock, for a program that asks for it.
     pub(crate) fn tell_date(&self) -> Duration {
         self.has_told_date.set(true);
-        EPOCH + self.now().elapsed()
+        self.clock.get().date(self.now())
     }
 
     /// Whether a program of the world asked for the date: then its thread may keep it, as hyper
@@ -270,6 +328,8 @@ impl Drop for Turn<'_> {
         self.0.host.set(None);
         self.0.epoll.set(None);
         self.0.busy_until.set(Instant::START);
+        self.0.clock.set(HostClock::default());
+        self.0.is_over.set(false);
         self.0.waker.set(None);
     }
 }

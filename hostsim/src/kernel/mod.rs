@@ -72,6 +72,9 @@ pub enum Object {
     Epoll(Epoll),
     /// A counter (`eventfd(2)`).
     Counter(Counter),
+    /// A socket of a process that is over: nothing is left of it but its descriptors, which name
+    /// nothing to whoever still holds them.
+    Gone,
 }
 
 /// A counter that programs add to and take from.
@@ -211,6 +214,26 @@ impl Kernel {
         }
     }
 
+    /// Takes the sockets out of their files, in the order of their descriptors, as the kernel does
+    /// for a process that is over. The descriptors stay taken until whoever holds them lets go, so
+    /// that a late `close(2)` meets nothing of the next process.
+    pub(crate) fn take_sockets(&mut self) -> Vec<File> {
+        let mut taken = Vec::new();
+        for number in self.open_numbers() {
+            let id = self.file_id(number).expect("the descriptor is open");
+            let file = self.file_mut(id);
+            if !matches!(file.object, Object::Socket(_) | Object::Unix(_)) {
+                continue;
+            }
+            let (references, is_nonblocking) = (file.references, file.is_nonblocking);
+            let gone = File { object: Object::Gone, is_nonblocking, watchers: Vec::new(), references };
+            let socket = std::mem::replace(file, gone);
+            self.forget(id, &socket);
+            taken.push(socket);
+        }
+        taken
+    }
+
     /// The file of a descriptor.
     ///
     /// # Errors
@@ -258,6 +281,7 @@ impl Kernel {
         let id = self.file_id(number)?;
         match &mut self.file_mut(id).object {
             Object::Socket(socket) => Ok((id, socket)),
+            Object::Gone => Err(Errno::EBADF),
             _ => Err(Errno::ENOTSOCK),
         }
     }

@@ -19,8 +19,9 @@ impl Network {
     /// Makes a TCP socket on a host, as `socket(2)`.
     ///
     /// # Errors
-    /// `EMFILE`.
+    /// `EMFILE`, and `ENETDOWN` where the host's process is over.
     pub fn socket(&mut self, host: HostId, domain: Domain, nonblocking: bool) -> Sys<Descriptor> {
+        self.check_process(host)?;
         let at = self.host(host);
         let options = Options::new(at.send_limit, at.receive_limit);
         let socket = Socket::new(domain, options);
@@ -308,11 +309,11 @@ impl Network {
         Ok(())
     }
 
-    fn on_closed(&mut self, host: HostId, file: File) {
+    pub(super) fn on_closed(&mut self, host: HostId, file: File) {
         let socket = match file.object {
             Object::Socket(socket) => socket,
             Object::Unix(id) => return self.on_unix_closed(host, id),
-            Object::Epoll(_) | Object::Counter(_) => return,
+            Object::Epoll(_) | Object::Counter(_) | Object::Gone => return,
         };
         match socket.role {
             Role::Listener(listener) => self.reset_children(&listener),

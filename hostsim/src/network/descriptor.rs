@@ -26,6 +26,7 @@ impl Network {
             Object::Socket(_) | Object::Unix(_) => Kind::Socket,
             Object::Epoll(_) => Kind::Epoll,
             Object::Counter(_) => Kind::Counter,
+            Object::Gone => return Err(Errno::EBADF),
         })
     }
 
@@ -105,6 +106,7 @@ impl Network {
             }
             Object::Epoll(_) => Err(Errno::EINVAL),
             Object::Counter(_) => Err(Errno::ENOTTY),
+            Object::Gone => Err(Errno::EBADF),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::order::Dials;
 use crate::address::Ports;
-use crate::clock::Instant;
+use crate::clock::{HostClock, Instant};
 use crate::kernel::Kernel;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -37,6 +37,12 @@ pub struct Host {
     pub receive_limit: usize,
     /// Until when a call that slept keeps the host's machine from doing anything.
     pub busy_until: Instant,
+    /// What its clocks show.
+    pub clock: HostClock,
+    /// Its machine does not run, as a stopped process; its kernel goes on.
+    pub is_paused: bool,
+    /// Its process is over: what is left of it makes no sockets and changes no files.
+    pub(super) is_down: bool,
     pub(crate) entropy: Entropy,
     pub(super) kernel: Kernel,
     pub(super) ports: Ports,
@@ -58,6 +64,9 @@ impl Host {
             send_limit: SEND_LIMIT,
             receive_limit: RECEIVE_LIMIT,
             busy_until: Instant::START,
+            clock: HostClock::default(),
+            is_paused: false,
+            is_down: false,
             entropy: fixed_entropy(u64::from(u32::from(address))),
             kernel: Kernel::default(),
             ports: Ports::default(),
@@ -72,6 +81,11 @@ impl Host {
     /// Gives the host its random bytes.
     pub fn set_entropy(&mut self, entropy: Entropy) {
         self.entropy = entropy;
+    }
+
+    /// Whether its process is over.
+    pub fn is_down(&self) -> bool {
+        self.is_down
     }
 
     /// Whether the host is off the network.

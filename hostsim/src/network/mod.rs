@@ -134,6 +134,7 @@ mod name;
 mod option;
 mod order;
 mod poll;
+mod process;
 mod route;
 mod silence;
 mod timer;

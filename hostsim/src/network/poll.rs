@@ -120,6 +120,7 @@ impl Network {
     /// # Errors
     /// `EBADF`.
     pub fn poll(&mut self, at: Descriptor) -> Sys<Readiness> {
+        self.kind(at)?;
         let (file, _) = self.object(at)?;
         Ok(self.readiness(at.host, file))
     }
@@ -134,6 +135,7 @@ impl Network {
                 let output = if *value < u64::MAX - 1 { libc::EPOLLOUT } else { 0 };
                 return Readiness((input | output) as u32);
             }
+            Object::Gone => return Readiness::NONE,
             Object::Epoll(set) => {
                 let queued: Vec<Watch> = set.queued_watches().copied().collect();
                 let mut any = queued.iter();

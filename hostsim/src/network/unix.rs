@@ -15,8 +15,9 @@ impl Network {
     /// Makes a Unix stream socket on a host, as `socket(2)`.
     ///
     /// # Errors
-    /// `EMFILE`.
+    /// `EMFILE`, and `ENETDOWN` where the host's process is over.
     pub fn unix_socket(&mut self, host: HostId, nonblocking: bool) -> Sys<Descriptor> {
+        self.check_process(host)?;
         self.kernel(host).free_number()?;
         let options = self.unix_options(host);
         let id = self.kernel(host).unix.socket(options);
@@ -62,6 +63,7 @@ impl Network {
         match self.object(at)?.1 {
             Object::Unix(_) => Ok(true),
             Object::Socket(_) => Ok(false),
+            Object::Gone => Err(Errno::EBADF),
             _ => Err(Errno::ENOTSOCK),
         }
     }
@@ -70,6 +72,7 @@ impl Network {
     fn unix_of(&mut self, at: Descriptor) -> Sys<UnixId> {
         match self.object(at)?.1 {
             Object::Unix(id) => Ok(*id),
+            Object::Gone => Err(Errno::EBADF),
             _ => Err(Errno::ENOTSOCK),
         }
     }

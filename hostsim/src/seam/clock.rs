@@ -12,7 +12,7 @@ const TAI: Duration = Duration::from_secs(37);
 
 /// What a clock shows. Clocks of processor time show the time of the run.
 pub(super) fn show(world: &World, clock: clockid_t) -> Sys<Duration> {
-    let elapsed = world.now().elapsed();
+    let elapsed = world.elapsed();
     match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_REALTIME_ALARM => {
             Ok(world.tell_date())

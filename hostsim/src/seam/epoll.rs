@@ -230,7 +230,7 @@ fn on_nothing_ready(world: &World, at: Descriptor, timeout: Option<Duration>) ->
         world.on_idle(None);
     } else if !is_polling && !thread::run_waiting(world) {
         // Where threads ran, the runtime looks again at what they left.
-        world.on_idle(timeout.map(|timeout| world.now() + timeout));
+        world.on_idle(timeout.map(|timeout| world.after(timeout)));
     }
     Ok(())
 }

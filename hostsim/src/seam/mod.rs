@@ -17,6 +17,7 @@ mod clock;
 mod descriptor;
 mod entropy;
 mod epoll;
+mod file;
 mod gate;
 mod interceptor;
 mod lookup;

@@ -4,7 +4,7 @@
 //! is on the disk: `unlink` removes it, `statx` and `chmod` find it. Every other path is the real
 //! file's. `rename`, `link`, `stat`, `access`, `chown` and listing a directory do not know of it.
 
-use super::{answer_int, fail, machine_world, real};
+use super::{answer_int, fail, file, machine_world, real};
 use crate::errno::Errno;
 use crate::world::World;
 use libc::{c_char, c_int, c_uint, mode_t, statx as Statx};
@@ -58,6 +58,9 @@ unsafe extern "C" fn unlink(path: *const c_char) -> c_int {
     if remove(libc::AT_FDCWD, path) {
         return 0;
     }
+    if file::is_over() {
+        return fail(Errno::EIO) as c_int;
+    }
     // SAFETY: the caller's arguments go on as they came.
     unsafe { real::unlink(path) }
 }
@@ -70,6 +73,9 @@ unsafe extern "C" fn unlinkat(folder: c_int, path: *const c_char, flags: c_int) 
     }
     if flags == 0 && remove(folder, path) {
         return 0;
+    }
+    if file::is_over() {
+        return fail(Errno::EIO) as c_int;
     }
     // SAFETY: the caller's arguments go on as they came.
     unsafe { real::unlinkat(folder, path, flags) }
@@ -91,6 +97,9 @@ fn mode(folder: c_int, path: *const c_char, change: impl FnOnce(&mut u32)) -> Op
 unsafe extern "C" fn chmod(path: *const c_char, bits: mode_t) -> c_int {
     if mode(libc::AT_FDCWD, path, |mode| *mode = bits & 0o7777).is_some() {
         return 0;
+    }
+    if file::is_over() {
+        return fail(Errno::EIO) as c_int;
     }
     // SAFETY: the caller's arguments go on as they came.
     unsafe { real::chmod(path, bits) }

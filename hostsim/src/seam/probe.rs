@@ -35,11 +35,12 @@ pub fn probe() -> Result<(), ProbeError> {
         call_sockets();
         call_streams();
         call_paths();
+        call_files();
         call_threads();
         call_names();
     });
     CURRENT.set(before);
-    let is_missing = |index: &usize| reached & (1 << index) == 0;
+    let is_missing = |index: &usize| reached & (1_u128 << index) == 0;
     let missing: Vec<_> = (0..NAMES.len()).filter(is_missing).map(|index| NAMES[index]).collect();
     if missing.is_empty() { Ok(()) } else { Err(ProbeError { missing }) }
 }
@@ -149,6 +150,42 @@ fn call_paths() {
     unsafe { libc::chmod(c"".as_ptr(), 0) };
     // SAFETY: as above; nothing is written.
     unsafe { libc::statx(-1, c"".as_ptr(), 0, 0, null_mut()) };
+}
+
+fn call_files() {
+    let (none, nowhere) = (c"".as_ptr(), null_mut());
+    // SAFETY: a path that no file has, here and below: the empty one.
+    unsafe { libc::open(none, libc::O_RDONLY, 0) };
+    // SAFETY: as above.
+    unsafe { libc::open64(none, libc::O_RDONLY, 0) };
+    // SAFETY: as above.
+    unsafe { libc::openat(-1, none, libc::O_RDONLY, 0) };
+    // SAFETY: as above.
+    unsafe { libc::openat64(-1, none, libc::O_RDONLY, 0) };
+    // SAFETY: no descriptor is -1, so nothing is read or written, here and below.
+    unsafe { libc::pwrite(-1, null(), 0, 0) };
+    // SAFETY: as above.
+    unsafe { libc::pwrite64(-1, null(), 0, 0) };
+    // SAFETY: as above.
+    unsafe { libc::ftruncate(-1, 0) };
+    // SAFETY: as above.
+    unsafe { libc::ftruncate64(-1, 0) };
+    // SAFETY: as above.
+    unsafe { libc::copy_file_range(-1, nowhere, -1, nowhere, 0, 0) };
+    // SAFETY: the empty path again, here and below.
+    unsafe { libc::rename(none, none) };
+    // SAFETY: as above.
+    unsafe { libc::renameat(-1, none, -1, none) };
+    // SAFETY: as above.
+    unsafe { libc::mkdir(none, 0) };
+    // SAFETY: as above.
+    unsafe { libc::rmdir(none) };
+    // SAFETY: as above.
+    unsafe { libc::symlink(none, none) };
+    // SAFETY: as above.
+    unsafe { libc::link(none, none) };
+    // SAFETY: as above.
+    unsafe { libc::linkat(-1, none, -1, none, 0) };
 }
 
 fn call_threads() {

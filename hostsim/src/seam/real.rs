@@ -7,7 +7,7 @@ use super::interceptor;
 use super::thread::Routine;
 use libc::{
     addrinfo, c_char, c_int, c_long, c_uint, c_void, clockid_t, epoll_event, iovec, mode_t, msghdr,
-    nfds_t, pollfd, pthread_attr_t, pthread_t, sigset_t, size_t, sockaddr, socklen_t, ssize_t,
+    nfds_t, off64_t, off_t, pollfd, pthread_attr_t, pthread_t, sigset_t, size_t, sockaddr, socklen_t, ssize_t,
     time_t, timespec, timeval,
 };
 use std::cell::Cell;
@@ -16,11 +16,11 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 thread_local! {
     /// The symbols that a probe reached, a bit each; `None` while no probe runs.
-    static PROBED: Cell<Option<u64>> = const { Cell::new(None) };
+    static PROBED: Cell<Option<u128>> = const { Cell::new(None) };
 }
 
 /// Runs `calls` as a probe; gives the symbols that it reached, a bit each.
-pub(super) fn probed(calls: impl FnOnce()) -> u64 {
+pub(super) fn probed(calls: impl FnOnce()) -> u128 {
     PROBED.set(Some(0));
     calls();
     PROBED.replace(None).unwrap_or(0)
@@ -164,6 +164,22 @@ table! {
     unlinkat(folder: c_int, path: *const c_char, flags: c_int) -> c_int;
     chmod(path: *const c_char, bits: mode_t) -> c_int;
     statx(folder: c_int, path: *const c_char, flags: c_int, mask: c_uint, into: *mut libc::statx) -> c_int;
+    open(path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
+    open64(path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
+    openat(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
+    openat64(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
+    pwrite(fd: c_int, from: *const c_void, len: size_t, offset: off_t) -> ssize_t;
+    pwrite64(fd: c_int, from: *const c_void, len: size_t, offset: off64_t) -> ssize_t;
+    ftruncate(fd: c_int, len: off_t) -> c_int;
+    ftruncate64(fd: c_int, len: off64_t) -> c_int;
+    rename(from: *const c_char, to: *const c_char) -> c_int;
+    renameat(from_folder: c_int, from: *const c_char, to_folder: c_int, to: *const c_char) -> c_int;
+    mkdir(path: *const c_char, mode: mode_t) -> c_int;
+    rmdir(path: *const c_char) -> c_int;
+    symlink(to: *const c_char, path: *const c_char) -> c_int;
+    link(from: *const c_char, to: *const c_char) -> c_int;
+    linkat(from_folder: c_int, from: *const c_char, to_folder: c_int, to: *const c_char, flags: c_int) -> c_int;
+    copy_file_range(from: c_int, from_at: *mut off64_t, to: c_int, to_at: *mut off64_t, len: size_t, flags: c_uint) -> ssize_t;
     pthread_create(into: *mut pthread_t, attributes: *const pthread_attr_t, routine: Routine, argument: *mut c_void) -> c_int;
     pthread_join(thread: pthread_t, into: *mut *mut c_void) -> c_int;
     getaddrinfo(node: *const c_char, service: *const c_char, hints: *const addrinfo, into: *mut *mut addrinfo) -> c_int;

@@ -1,7 +1,7 @@
 //! Reading and writing descriptors.
 
 use super::message::{self, Parts};
-use super::{address, answer, real, unix, without_waiting};
+use super::{address, answer, fail, file, real, unix, without_waiting};
 use crate::errno::{Errno, Sys};
 use crate::kernel::Descriptor;
 use crate::network::{Kind, Network};
@@ -190,6 +190,9 @@ unsafe extern "C" fn read(fd: c_int, into: *mut c_void, len: size_t) -> ssize_t 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn write(fd: c_int, from: *const c_void, len: size_t) -> ssize_t {
     let Some(at) = Descriptor::from_raw(fd) else {
+        if file::refuses_write(fd) {
+            return fail(Errno::EIO);
+        }
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::write(fd, from, len) };
     };
@@ -224,6 +227,9 @@ unsafe extern "C" fn readv(fd: c_int, parts: *const iovec, count: c_int) -> ssiz
 #[unsafe(no_mangle)]
 unsafe extern "C" fn writev(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t {
     let Some(at) = Descriptor::from_raw(fd) else {
+        if file::refuses_write(fd) {
+            return fail(Errno::EIO);
+        }
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::writev(fd, parts, count) };
     };

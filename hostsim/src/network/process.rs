@@ -1,0 +1,43 @@
+//! The process of a host: how it ends, whatever its program does, and how the next one begins.
+//!
+//! A host has one process at a time. Its end is the kernel's work alone: no program takes part. What
+//! a dropped program still does comes after it and reaches nobody: its descriptors name nothing, it
+//! makes no sockets, and the seam lets it change no files.
+
+use super::Network;
+use crate::clock::Instant;
+use crate::errno::{Errno, Sys};
+use crate::kernel::HostId;
+
+impl Network {
+    /// Ends the process of a host, as `SIGKILL` does: the kernel closes its sockets in the order of
+    /// their descriptors. A connection is sent a FIN, or a RST where bytes were unread, and those that nobody
+    /// accepted are reset (row F15). After [`Network::fence`] nobody hears
+    /// of it.
+    pub fn end_process(&mut self, host: HostId) {
+        self.host_mut(host).is_down = true;
+        for file in self.kernel(host).take_sockets() {
+            self.on_closed(host, file);
+        }
+        self.mark_idle(host);
+    }
+
+    /// Lets the next process of a host begin.
+    pub fn begin_process(&mut self, host: HostId) {
+        let host = self.host_mut(host);
+        (host.is_down, host.is_paused, host.busy_until) = (false, false, Instant::START);
+    }
+
+    /// The descriptors that a program left open although its process is over.
+    pub fn left_open(&self, host: HostId) -> usize {
+        self.host(host).kernel.open_numbers().len()
+    }
+
+    /// Whether a host's process may make sockets.
+    ///
+    /// # Errors
+    /// `ENETDOWN` where it is over.
+    pub(super) fn check_process(&self, host: HostId) -> Sys<()> {
+        if self.host(host).is_down { Err(Errno::ENETDOWN) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,75 @@
+//! A token that ends when a process crashes.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+
+/// Ends when its process crashes: for stand-ins in a test's own memory, such as a database that
+/// must forget what was not committed. The token of one life of a process; the next has another.
+///
+/// Over the real system it never ends: who could ask would be gone.
+#[derive(Clone, Default)]
+pub struct CrashToken(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    is_crashed: bool,
+    waiting: Vec<Waker>,
+}
+
+impl CrashToken {
+    /// A token of a process that has not crashed.
+    pub fn new() -> CrashToken {
+        CrashToken::default()
+    }
+
+    /// Whether the process crashed.
+    pub fn is_crashed(&self) -> bool {
+        self.state().is_crashed
+    }
+
+    /// Waits until the process crashes.
+    pub fn crashed(&self) -> impl Future<Output = ()> + Send + 'static {
+        Crashed(self.clone())
+    }
+
+    /// Ends the token; for whoever makes the process crash.
+    pub fn crash(&self) {
+        let waiting = {
+            let mut state = self.state();
+            state.is_crashed = true;
+            std::mem::take(&mut state.waiting)
+        };
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().expect("nobody panics with the state")
+    }
+}
+
+impl fmt::Debug for CrashToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CrashToken").field("is_crashed", &self.is_crashed()).finish()
+    }
+}
+
+struct Crashed(CrashToken);
+
+impl Future for Crashed {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.0.state();
+        if state.is_crashed {
+            return Poll::Ready(());
+        }
+        let waker = context.waker();
+        if !state.waiting.iter().any(|waiting| waiting.will_wake(waker)) {
+            state.waiting.push(waker.clone());
+        }
+        Poll::Pending
+    }
+}

@@ -1,0 +1,60 @@
+//! The host of a process, for code that takes its network as an argument.
+
+use crate::system::System;
+use std::fmt;
+use std::io;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
+
+/// The host that a process runs on. What it gives are tokio's own types, and code that calls tokio
+/// itself sees the same network.
+#[derive(Clone)]
+pub struct Host {
+    pub(crate) system: Arc<dyn System>,
+}
+
+impl Host {
+    /// Listens on an address.
+    ///
+    /// # Errors
+    /// Those of [`TcpListener::bind`].
+    pub async fn listen(&self, address: impl ToSocketAddrs) -> io::Result<TcpListener> {
+        TcpListener::bind(address).await
+    }
+
+    /// Connects to an address.
+    ///
+    /// # Errors
+    /// Those of [`TcpStream::connect`].
+    pub async fn dial(&self, address: impl ToSocketAddrs) -> io::Result<TcpStream> {
+        TcpStream::connect(address).await
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.system.facts().name
+    }
+
+    /// The address to listen on, as [`crate::Process::address`].
+    pub fn address(&self) -> IpAddr {
+        self.system.facts().address
+    }
+
+    /// A folder for the host's own files, which stay when its process ends.
+    ///
+    /// Over the real system it is `STATE_DIRECTORY`, as systemd sets it, or else the current folder.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn dir(&self) -> io::Result<PathBuf> {
+        self.system.dir()
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host").field("name", &self.name()).finish()
+    }
+}

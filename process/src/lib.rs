@@ -1,0 +1,155 @@
+//! What a program knows of its own process: arguments, environment, streams, signals, exit.
+//!
+//! The same [`Process`] stands over the real operating system ([`Process::os`]) and is handed to a
+//! node of a simulated run, so that one `main` serves both. This crate is what a program in
+//! production links: it holds no simulator, and nothing of it draws, records or judges.
+//!
+//! # Example
+//! ```
+//! use sim_process::{Process, Signal};
+//! use tokio::io::AsyncWriteExt;
+//!
+//! async fn run(process: Process) -> std::io::Result<()> {
+//!     let port = process.var("PORT").and_then(|port| port.parse().ok()).unwrap_or(0_u16);
+//!     let host = process.host();
+//!     let listener = host.listen((host.address(), port)).await?;
+//!     let mut signals = process.signals(&[Signal::Terminate])?;
+//!     process.stdout().write_all(b"ready\n").await?;
+//!     loop {
+//!         tokio::select! {
+//!             connection = listener.accept() => drop(connection?),
+//!             _ = signals.recv() => return Ok(()),
+//! #           () = std::future::ready(()) => return Ok(()),
+//!         }
+//!     }
+//! }
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> std::io::Result<()> {
+//!     run(Process::os()).await
+//! }
+//! ```
+
+mod crash;
+mod host;
+#[cfg(feature = "os")]
+mod os;
+mod signal;
+mod stream;
+pub mod system;
+
+pub use crash::CrashToken;
+pub use host::Host;
+pub use signal::{Signal, Signals};
+pub use stream::{Stdin, Stdout};
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use system::{Output, System};
+
+/// A program's own process. Clones are the same process.
+#[derive(Clone)]
+pub struct Process {
+    pub(crate) system: Arc<dyn System>,
+}
+
+impl Process {
+    /// The process that this program is, on the real operating system.
+    ///
+    /// Arguments that are no Unicode are shown as well as they can be, variables that are none are
+    /// left out.
+    #[cfg(feature = "os")]
+    pub fn os() -> Process {
+        Process::over(Arc::new(os::Os::new()))
+    }
+
+    /// A process over a system of one's own: for simulators and for tests.
+    pub fn over(system: Arc<dyn System>) -> Process {
+        Process { system }
+    }
+
+    /// The arguments, the program's name first, as [`std::env::args`] gives them.
+    pub fn args(&self) -> &[String] {
+        &self.system.facts().args
+    }
+
+    /// A variable of the environment.
+    pub fn var(&self, name: &str) -> Option<&str> {
+        self.vars().get(name).map(String::as_str)
+    }
+
+    /// The environment, as it was when the process began.
+    pub fn vars(&self) -> &BTreeMap<String, String> {
+        &self.system.facts().vars
+    }
+
+    /// What is typed or piped in. Each reader takes bytes from the same stream.
+    pub fn stdin(&self) -> Stdin {
+        Stdin(self.system.stdin())
+    }
+
+    /// Where results are printed.
+    pub fn stdout(&self) -> Stdout {
+        Stdout(self.system.output(Output::Stdout))
+    }
+
+    /// Where errors are printed.
+    pub fn stderr(&self) -> Stdout {
+        Stdout(self.system.output(Output::Stderr))
+    }
+
+    /// Listens for signals. From the first call on, and for as long as the process lives, their
+    /// default action is not taken: a process that never listens for [`Signal::Terminate`] is
+    /// killed by it.
+    ///
+    /// # Errors
+    /// What the system says where a signal cannot be had.
+    pub fn signals(&self, of: &[Signal]) -> io::Result<Signals> {
+        Ok(Signals(self.system.signals(of)?))
+    }
+
+    /// Ends the process at once with an exit code: no destructor runs.
+    ///
+    /// In a simulated run the program's destructors do run, after its sockets were closed, and reach
+    /// nobody.
+    pub fn exit(&self, code: i32) -> ! {
+        self.system.exit(code)
+    }
+
+    /// The host that the process runs on.
+    pub fn host(&self) -> Host {
+        Host { system: self.system.clone() }
+    }
+
+    /// The name of the node; over the real system the host's.
+    pub fn name(&self) -> &str {
+        &self.system.facts().name
+    }
+
+    /// Which replica of its node this is, from zero; over the real system always zero.
+    pub fn replica(&self) -> usize {
+        self.system.facts().replica
+    }
+
+    /// The address to listen on: the host's own in a simulated run, every IPv4 address over
+    /// the real system.
+    pub fn address(&self) -> IpAddr {
+        self.system.facts().address
+    }
+
+    /// Ends with the process, when it crashes: for what stands in for something that would lose its
+    /// memory then.
+    pub fn crash_token(&self) -> CrashToken {
+        self.system.crash_token()
+    }
+}
+
+impl fmt::Debug for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let facts = self.system.facts();
+        f.debug_struct("Process").field("name", &facts.name).field("args", &facts.args).finish()
+    }
+}

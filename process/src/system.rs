@@ -1,0 +1,72 @@
+//! What a process stands on: the real operating system, or a simulator.
+//!
+//! For who writes such a system; programs see [`crate::Process`] only.
+
+use crate::crash::CrashToken;
+use crate::signal::Signal;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// What does not change while a process lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// The arguments, the program's name first.
+    pub args: Vec<String>,
+    /// The environment.
+    pub vars: BTreeMap<String, String>,
+    /// The name of the host or node.
+    pub name: String,
+    /// Which replica of its node the process is, from zero.
+    pub replica: usize,
+    /// The address to listen on.
+    pub address: IpAddr,
+}
+
+/// A stream that a process prints to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Output {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// Hears the signals that a process listens for.
+pub trait Listen: Send {
+    /// The next signal.
+    fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Signal>;
+}
+
+/// The system that a process runs on.
+pub trait System: Send + Sync {
+    /// What does not change.
+    fn facts(&self) -> &Facts;
+
+    /// A folder of the host's own.
+    ///
+    /// # Errors
+    /// What the file system says.
+    fn dir(&self) -> io::Result<PathBuf>;
+
+    /// What is typed or piped in.
+    fn stdin(&self) -> Box<dyn AsyncRead + Send + Unpin>;
+
+    /// Where is printed to.
+    fn output(&self, output: Output) -> Box<dyn AsyncWrite + Send + Unpin>;
+
+    /// Listens for signals.
+    ///
+    /// # Errors
+    /// Where a signal cannot be had.
+    fn signals(&self, of: &[Signal]) -> io::Result<Box<dyn Listen>>;
+
+    /// Ends the process.
+    fn exit(&self, code: i32) -> !;
+
+    /// Ends when the process crashes.
+    fn crash_token(&self) -> CrashToken;
+}

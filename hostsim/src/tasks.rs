@@ -71,8 +71,7 @@ impl Tasks {
 
     /// The tasks of a machine, in the order of their spawns.
     pub(crate) fn of(&self, host: HostId) -> Vec<(Id, Task)> {
-        let mut tasks: Vec<(Id, Task)> =
-            self.live.iter().map(|(id, task)| (*id, *task)).collect();
+        let mut tasks: Vec<(Id, Task)> = self.live.iter().map(|(id, task)| (*id, *task)).collect();
         tasks.retain(|(_, task)| task.host == host);
         tasks.sort_unstable_by_key(|(_, task)| task.number);
         tasks

@@ -199,6 +199,19 @@ impl World {
         self.with(|network| network.host_mut(host).busy_until = until);
     }
 
+    /// Ends the process of a host, as [`Network::end_process`], at once also where it has the turn.
+    pub fn end_process(&self, host: HostId) {
+        self.with(|network| network.end_process(host));
+        if self.host() == Some(host) {
+            self.is_over.set(true);
+        }
+    }
+
+    /// Whether threads that a program of a host made wait for their run.
+    pub fn has_threads(&self, host: HostId) -> bool {
+        self.threads.has(host)
+    }
+
     /// Runs a program's code as that of a host, without a runtime: its calls are the host's. What
     /// would wait is a [`Trouble`].
     pub fn in_turn<T>(&self, host: HostId, work: impl FnOnce() -> T) -> T {
@@ -249,7 +262,10 @@ impl World {
         id: tokio::task::Id,
         spawned_at: &'static std::panic::Location<'static>,
     ) {
-        self.tasks.borrow_mut().add(host, id, spawned_at);
+        // A runtime that ends says so of a task that it refuses after it dropped it.
+        if !self.is_over() {
+            self.tasks.borrow_mut().add(host, id, spawned_at);
+        }
     }
 
     #[cfg(tokio_unstable)]

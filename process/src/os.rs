@@ -63,9 +63,8 @@ impl System for Os {
     }
 
     fn signals(&self, of: &[Signal]) -> io::Result<Box<dyn Listen>> {
-        let listen = |signal: &Signal| {
-            Ok((*signal, unix::signal(SignalKind::from_raw(signal.number()))?))
-        };
+        let listen =
+            |signal: &Signal| Ok((*signal, unix::signal(SignalKind::from_raw(signal.number()))?));
         Ok(Box::new(Listening(of.iter().map(listen).collect::<io::Result<_>>()?)))
     }
 

@@ -9,10 +9,12 @@
 
 use crate::check::Checker;
 use crate::control::fault_key;
+use crate::dir;
 use crate::failure::{Class, Failure};
 use crate::history::{Event, History};
 use crate::internal_assert;
-use crate::node::{App, Node, NodeSpec, Process, Seat};
+use crate::lifecycle::{App, Moment, Seat};
+use crate::node::{Node, NodeSpec};
 use crate::panics::{self, Scope, Witness};
 use crate::seed::Seed;
 use crate::sim::Sim;
@@ -22,16 +24,17 @@ use crate::workload::{Next, OperationId};
 use hostsim::agenda::{Class as EventClass, Key, Scheduled};
 use hostsim::clock::Instant;
 use hostsim::kernel::HostId;
-use hostsim::machine::Machine;
 use hostsim::world::Trouble;
 use rand_core::Rng;
+use sim_process::system::Facts;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// A task of a machine.
-pub(crate) type LocalFuture = Pin<Box<dyn Future<Output = ()>>>;
+pub(crate) type LocalFuture<T = ()> = Pin<Box<dyn Future<Output = T>>>;
 
 /// Where a run ends at the latest. To reach a limit is inconclusive: neither passed nor failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,13 +59,14 @@ const READY_MAX: usize = 256;
 
 impl Sim {
     /// Makes the hosts of a node, as many as the swarm says.
-    pub(crate) fn seat(&mut self, spec: &NodeSpec, app: &App) -> Node {
+    pub(crate) fn seat(&mut self, spec: &NodeSpec, app: Option<&App>) -> Node {
         let (min, max) = (*spec.replicas.start(), *spec.replicas.end());
         let count = match max - min {
             0 => min,
             more => self.draw(REPLICAS, more, swarm::count_from(min)),
         };
-        let mut node = Node { hosts: Vec::new(), addresses: Vec::new() };
+        let settings = Rc::new(spec.settings.clone());
+        let mut node = Node { hosts: Vec::new(), addresses: Vec::new(), records: Vec::new() };
         for replica in 0..count as usize {
             let name =
                 if max == 1 { spec.name.clone() } else { format!("{}-{replica}", spec.name) };
@@ -70,8 +74,13 @@ impl Sim {
             if name != spec.name {
                 self.world.with(|network| network.add_name(&spec.name, host));
             }
-            let process = Process { name, replica, address };
-            self.seats.push(Seat { process, app: app.clone(), machine: None, deadline: None });
+            let args = [&[name.clone()][..], &settings.args].concat();
+            let vars = settings.vars.clone();
+            let facts = Facts { args, vars, name, replica, address };
+            let seat = Seat::new(facts, settings.clone(), app.cloned());
+            self.slot.allow(settings.allowed.clone(), seat.record.clone());
+            node.records.push(seat.record.clone());
+            self.seats.push(seat);
             node.hosts.push(host);
             node.addresses.push(address);
         }
@@ -115,6 +124,7 @@ impl Sim {
         self.start_all();
         self.plan_operation();
         self.plan_fault();
+        (0..self.lifecycles.len() as u32).for_each(|number| self.plan_lifecycle(number));
         let failure = loop {
             if let Some(failure) = self.settle() {
                 break Some(failure);
@@ -141,13 +151,13 @@ impl Sim {
     pub(crate) fn let_go(&mut self) -> Option<Failure> {
         self.world.with(|network| network.observe(Box::new(|_, _| {})));
         self.slot.end_history();
-        for Seat { machine, app, .. } in std::mem::take(&mut self.seats) {
-            drop_apart(machine);
-            drop_apart(app);
-        }
+        std::mem::take(&mut self.seats).into_iter().for_each(Seat::let_go);
+        self.lifecycles.clear();
+        self.rollouts.clear();
         drop_apart(self.next.take());
         drop_apart(self.workload.take());
         self.checkers.drain(..).for_each(drop_apart);
+        self.folder.clear();
         let trouble = self.world.take_trouble();
         let trouble = trouble.filter(|trouble| matches!(trouble, Trouble::Internal(_)))?;
         Some(Failure::new(Class::Internal, "end", trouble.describe(|host| format!("{host:?}"))))
@@ -162,21 +172,21 @@ impl Sim {
     }
 
     fn start_all(&mut self) {
-        let seed = self.entropy.child("select");
-        for host in 0..self.seats.len() {
-            let id = HostId(host as u32);
-            self.record(Event::Start { host: id.0 });
-            let seat = &mut self.seats[host];
-            let select = seed.child(&seat.process.name).stream().next_u64();
-            let machine = Machine::start(&self.world, id, select);
-            let machine = machine.expect("a simulated kernel refuses no runtime");
-            let (app, process) = (seat.app.clone(), seat.process.clone());
-            machine.spawn(async move {
-                let _witness = Witness;
-                app(process).await;
-            });
-            seat.machine = Some(machine);
-            self.machines += 1;
+        for host in (0..self.seats.len() as u32).map(HostId) {
+            self.write_files(host);
+            if !self.seat_of(host).settings.is_stopped {
+                self.start(host);
+            }
+        }
+    }
+
+    /// Puts the files of a node into its host's folder.
+    fn write_files(&mut self, host: HostId) {
+        let seat = &self.seats[host.0 as usize];
+        for (path, bytes) in &seat.settings.files {
+            let folder = self.folder.of(&seat.facts.name);
+            let written = folder.and_then(|folder| dir::write(&folder, path, bytes));
+            written.expect("the system has a temporary folder for the files of nodes");
         }
     }
 
@@ -196,7 +206,11 @@ impl Sim {
     fn run_machine(&mut self, host: HostId) -> Option<Failure> {
         let (now, busy_until) = {
             let network = self.world.network();
-            (network.now(), network.host(host).busy_until)
+            let at = network.host(host);
+            if at.is_paused {
+                return None;
+            }
+            (network.now(), at.busy_until)
         };
         let machine = self.seats[host.0 as usize].machine.as_mut()?;
         self.watch.set_host(Some(host));
@@ -210,11 +224,12 @@ impl Sim {
         let trouble = self.world.take_trouble();
         let is_last = matches!(trouble, None | Some(Trouble::Restless { .. }));
         let trouble = trouble.map(|trouble| self.on_trouble(&trouble));
-        if is_last { reported.or(trouble) } else { trouble }
+        let failure = if is_last { reported.or(trouble) } else { trouble };
+        failure.or_else(|| self.stop_ended(host))
     }
 
     fn on_trouble(&self, trouble: &Trouble) -> Failure {
-        let name = |host: &HostId| self.seats[host.0 as usize].process.name.clone();
+        let name = |host: &HostId| self.seats[host.0 as usize].facts.name.clone();
         let (class, origin) = match trouble {
             Trouble::WouldBlock { call, .. } => (Class::Deadlock, format!("blocking {call}")),
             Trouble::Unsupported { call, .. } => (Class::Inconclusive, (*call).to_owned()),
@@ -226,7 +241,7 @@ impl Sim {
         Failure::new(class, origin, trouble.describe(name))
     }
 
-    fn set_deadline(&mut self, host: HostId, deadline: Option<Instant>) {
+    pub(crate) fn set_deadline(&mut self, host: HostId, deadline: Option<Instant>) {
         let seat = &mut self.seats[host.0 as usize];
         let before = std::mem::replace(&mut seat.deadline, deadline);
         if before == deadline {
@@ -262,7 +277,9 @@ impl Sim {
 
     /// Makes one event happen.
     fn step(&mut self) -> Result<(), Failure> {
-        self.look_at_controls();
+        if let Some(failure) = self.look_at_controls() {
+            return Err(failure);
+        }
         if self.world.network().has_runnable() {
             return Ok(());
         }
@@ -285,8 +302,7 @@ impl Sim {
         self.world.advance(now);
         let event = self.choose();
         internal_assert!(event.due <= now, "an event of {} came at {now}", event.due);
-        self.apply(event);
-        Ok(())
+        self.apply(event).map_or(Ok(()), Err)
     }
 
     /// Chooses among the events that are due.
@@ -299,7 +315,7 @@ impl Sim {
         self.world.with(|network| network.take(index as usize))
     }
 
-    fn apply(&mut self, event: Scheduled) {
+    fn apply(&mut self, event: Scheduled) -> Option<Failure> {
         match event.key.class {
             EventClass::Delivery => self.deliver(event.key),
             EventClass::KernelTimer => {
@@ -313,12 +329,18 @@ impl Sim {
                 self.world.with(|network| network.mark_runnable(host));
             }
             EventClass::Operation => self.begin_operation(),
-            EventClass::Fault if event.key == fault_key() => self.begin_fault(),
-            EventClass::Fault => self.on_control(event.key),
-            class @ EventClass::Lifecycle => {
-                internal_assert!(false, "nothing schedules events of class {class:?}");
+            EventClass::Fault if event.key == fault_key() => return self.begin_fault(),
+            EventClass::Fault => return self.on_control(event.key),
+            EventClass::Lifecycle => {
+                let number = event.key.major;
+                return match Moment::of(event.key) {
+                    Moment::Kill => self.on_kill(HostId(number)),
+                    Moment::Drawn => self.begin_drawn(number),
+                    Moment::Bound => self.on_bound(number),
+                };
             }
         }
+        None
     }
 
     /// Delivers the next segment of a direction, in pieces where the swarm says so.
@@ -364,7 +386,7 @@ impl Sim {
         self.outstanding += 1;
         let machine = self.seats[host.0 as usize].machine.as_ref();
         machine.expect("clients live as long as the run").spawn(async move {
-            let _witness = Witness;
+            let _witness = Witness(None);
             task.await;
         });
         self.plan_operation();
@@ -392,6 +414,11 @@ impl Sim {
              clients have not ended"
         );
         let mut failure = Failure::new(Class::Deadlock, "nothing pending", text);
+        for seat in self.seats.iter().filter(|seat| !seat.is_up()) {
+            let exit =
+                seat.last_exit().map_or_else(|| "not started".to_owned(), |exit| exit.to_string());
+            failure.details.push(format!("{}: does not run ({exit})", seat.facts.name));
+        }
         let network = self.world.network();
         let controls = self.active.describe(&network);
         failure.details.extend(controls.into_iter().map(|text| format!("in force: {text}")));
@@ -407,7 +434,7 @@ impl Sim {
 const REPLICAS: Choice = Choice::one("replicas");
 
 /// Drops what a test made; a panic of it leaves the rest to be dropped.
-fn drop_apart<T>(value: T) {
+pub(crate) fn drop_apart<T>(value: T) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
 }
 
@@ -422,7 +449,7 @@ pub(crate) fn entropy_root(entropy: u64) -> Seed {
 
 /// Tells the history of every delivery.
 pub(crate) fn observe(sim: &Sim) {
-    let history: std::rc::Rc<std::cell::RefCell<History>> = sim.history.clone();
+    let history: Rc<std::cell::RefCell<History>> = sim.history.clone();
     sim.world.with(|network| {
         network.observe(Box::new(move |now, delivery| {
             history.borrow_mut().record_delivery(now.0, delivery);

@@ -1,27 +1,59 @@
-//! A node: a program on a machine of its own.
+//! A node: a program on a machine of its own, how its processes begin, and what became of them.
 
-use crate::driver::LocalFuture;
-use hostsim::clock::Instant;
+use crate::lifecycle::App;
+use crate::process::{Exit, Line, Process, Shared};
+use crate::termination::Termination;
 use hostsim::kernel::HostId;
-use hostsim::machine::Machine;
 use hostsim::network::Listening;
 use hostsim::seam;
 use hostsim::world::World;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 
-/// What a node is called, and how many replicas of it there may be.
+/// A panic of a node's program.
 #[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panic {
+    /// The node's host.
+    pub node: String,
+    /// What the panic said.
+    pub message: String,
+    /// Where it was, as file and line.
+    pub origin: String,
+}
+
+/// Which panics a test allows.
+pub(crate) type Allowed = Rc<dyn Fn(&Panic) -> bool>;
+
+/// How the processes of a node begin, and what is asked of them.
+#[derive(Clone, Default)]
+pub(crate) struct Settings {
+    pub(crate) args: Vec<String>,
+    pub(crate) vars: BTreeMap<String, String>,
+    /// What is read from the standard input; where nothing is set it stays open for the test.
+    pub(crate) stdin: Option<Vec<u8>>,
+    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    pub(crate) drains: bool,
+    pub(crate) is_stopped: bool,
+    pub(crate) is_client: bool,
+    pub(crate) allowed: Option<Allowed>,
+}
+
+/// What a node is called, how many replicas of it there may be, and how its processes begin.
+#[derive(Clone)]
 pub struct NodeSpec {
     pub(crate) name: String,
     pub(crate) replicas: RangeInclusive<u64>,
+    pub(crate) settings: Settings,
 }
 
 impl NodeSpec {
     /// A node with one replica.
     pub fn new(name: &str) -> NodeSpec {
-        NodeSpec { name: name.to_owned(), replicas: 1..=1 }
+        NodeSpec { name: name.to_owned(), replicas: 1..=1, settings: Settings::default() }
     }
 
     /// Lets the swarm choose how many replicas there are; its calm choice is the fewest.
@@ -35,6 +67,70 @@ impl NodeSpec {
         self.replicas = replicas;
         self
     }
+
+    /// Adds arguments; the first of all is the name of the node's host.
+    pub fn args<A: Into<String>>(mut self, args: impl IntoIterator<Item = A>) -> NodeSpec {
+        self.settings.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets a variable of the environment; there are no others.
+    pub fn env(mut self, name: &str, value: impl Into<String>) -> NodeSpec {
+        self.settings.vars.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Sets what each process reads from its standard input.
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> NodeSpec {
+        self.settings.stdin = Some(bytes.into());
+        self
+    }
+
+    /// Puts a file into the folder of each replica's host before the run, by its path below it.
+    pub fn file(mut self, path: &str, bytes: impl Into<Vec<u8>>) -> NodeSpec {
+        self.settings.files.insert(path.to_owned(), bytes.into());
+        self
+    }
+
+    /// Says that a process that ends by itself leaves no task and no socket: else the run fails
+    /// with class `leak`.
+    pub fn drains(mut self) -> NodeSpec {
+        self.settings.drains = true;
+        self
+    }
+
+    /// Leaves the node's processes unstarted, until a control starts them.
+    pub fn stopped(mut self) -> NodeSpec {
+        self.settings.is_stopped = true;
+        self
+    }
+
+    /// Allows some panics of the node's program. One in the program itself ends its process with
+    /// exit code 101, as it does `main`; one in a task that it spawned ends the task.
+    pub fn allow_panics(mut self, predicate: impl Fn(&Panic) -> bool + 'static) -> NodeSpec {
+        self.settings.allowed = Some(Rc::new(predicate));
+        self
+    }
+}
+
+impl fmt::Debug for NodeSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NodeSpec { name, replicas, .. } = self;
+        f.debug_struct("NodeSpec").field("name", name).field("replicas", replicas).finish()
+    }
+}
+
+/// The program of a node, with its types forgotten: its exit code, and what it says of that.
+pub(crate) fn wrap<A, F, T>(app: A) -> App
+where
+    A: Fn(Process) -> F + 'static,
+    F: Future<Output = T> + 'static,
+    T: Termination + 'static,
+{
+    Rc::new(move |process| {
+        let program = app(process);
+        Box::pin(async move { program.await.end() })
+    })
 }
 
 impl From<&str> for NodeSpec {
@@ -44,11 +140,20 @@ impl From<&str> for NodeSpec {
 }
 
 /// The replicas of a node, as the swarm made them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Node {
     pub(crate) hosts: Vec<HostId>,
     pub(crate) addresses: Vec<IpAddr>,
+    pub(crate) records: Vec<Shared>,
 }
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Node) -> bool {
+        self.hosts == other.hosts
+    }
+}
+
+impl Eq for Node {}
 
 impl Node {
     /// The addresses of the replicas, in their order.
@@ -83,6 +188,55 @@ impl Node {
     }
 }
 
+/// What became of the processes of a node: for checkers, operations and clients.
+///
+/// # Panics
+/// Each where there is no such replica.
+impl Node {
+    /// Whether a replica's process runs.
+    pub fn is_up(&self, replica: usize) -> bool {
+        self.record(replica).life.is_some()
+    }
+
+    /// How often a replica's process was started.
+    pub fn starts(&self, replica: usize) -> u64 {
+        self.record(replica).starts
+    }
+
+    /// How the processes of a replica ended, in their order.
+    pub fn exits(&self, replica: usize) -> Vec<Exit> {
+        self.record(replica).exits.clone()
+    }
+
+    /// The lines that the processes of a replica printed so far.
+    pub fn lines(&self, replica: usize) -> Vec<Line> {
+        self.record(replica).lines.clone()
+    }
+
+    /// Feeds the standard input of a replica's process, which [`NodeSpec::stdin`] leaves open where
+    /// it was not set; where none runs the bytes go nowhere.
+    pub fn feed(&self, replica: usize, bytes: &[u8]) {
+        self.feed_life(replica, bytes, false);
+    }
+
+    /// Ends the standard input of a replica's process.
+    pub fn end_stdin(&self, replica: usize) {
+        self.feed_life(replica, &[], true);
+    }
+
+    fn feed_life(&self, replica: usize, bytes: &[u8], is_last: bool) {
+        let life = self.record(replica).life.clone();
+        if let Some(life) = life {
+            life.feed(bytes, is_last);
+        }
+    }
+
+    #[track_caller]
+    fn record(&self, replica: usize) -> std::sync::MutexGuard<'_, crate::process::Record> {
+        self.records[replica].lock().expect("nobody panics with the record")
+    }
+}
+
 /// A node is where its replicas are.
 impl AsRef<[HostId]> for Node {
     fn as_ref(&self) -> &[HostId] {
@@ -93,40 +247,4 @@ impl AsRef<[HostId]> for Node {
 #[track_caller]
 fn world() -> Rc<World> {
     seam::current().expect("a node listens inside of its run")
-}
-
-/// What a program knows of its own process.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Process {
-    pub(crate) name: String,
-    pub(crate) replica: usize,
-    pub(crate) address: IpAddr,
-}
-
-impl Process {
-    /// The name of the node.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Which replica of the node this is, from zero.
-    pub fn replica(&self) -> usize {
-        self.replica
-    }
-
-    /// The address of the process's host.
-    pub fn address(&self) -> IpAddr {
-        self.address
-    }
-}
-
-/// Makes the program of a node at each start.
-pub(crate) type App = Rc<dyn Fn(Process) -> LocalFuture>;
-
-/// A host with its machine, as the driver holds it.
-pub(crate) struct Seat {
-    pub(crate) process: Process,
-    pub(crate) app: App,
-    pub(crate) machine: Option<Machine>,
-    pub(crate) deadline: Option<Instant>,
 }

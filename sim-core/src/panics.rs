@@ -11,14 +11,16 @@
 use crate::check::place;
 use crate::failure::{Class, Failure, INTERNAL_PREFIX};
 use crate::history::{Event, History};
+use crate::node::{Allowed, Panic};
+use crate::process::{Exit, Life, Shared, print};
 use hostsim::kernel::HostId;
 use hostsim::seam;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::cell::{Cell, RefCell};
-use std::panic::PanicHookInfo;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::rc::Rc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Whose code runs in the harness's own turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,12 @@ pub(crate) struct Slot {
     scope: Cell<Scope>,
     first: RefCell<Option<Failure>>,
     names: RefCell<Vec<String>>,
+    /// Which panics the program of each host may have.
+    allowed: RefCell<Vec<(Option<Allowed>, Shared)>>,
+    /// The last panic was allowed.
+    was_allowed: Cell<bool>,
+    /// The program of a process that is over is dropped: what it says counts for nothing.
+    is_dying: Cell<bool>,
     /// Where code of the run puts events, until its end.
     history: RefCell<Option<Rc<RefCell<History>>>>,
 }
@@ -48,6 +56,9 @@ impl Slot {
             scope: Cell::new(Scope::Harness),
             first: RefCell::default(),
             names: RefCell::default(),
+            allowed: RefCell::default(),
+            was_allowed: Cell::default(),
+            is_dying: Cell::default(),
             history: RefCell::new(Some(history)),
         })
     }
@@ -60,6 +71,31 @@ impl Slot {
     /// Tells the name of the next host.
     pub(crate) fn add_name(&self, name: &str) {
         self.names.borrow_mut().push(name.to_owned());
+    }
+
+    /// Tells which panics the next host may have, and where its lines go.
+    pub(crate) fn allow(&self, allowed: Option<Allowed>, record: Shared) {
+        self.allowed.borrow_mut().push((allowed, record));
+    }
+
+    /// Drops the program of a process that is over.
+    pub(crate) fn while_dying(&self, work: impl FnOnce()) {
+        self.is_dying.set(true);
+        let _ = catch_unwind(AssertUnwindSafe(work));
+        self.is_dying.set(false);
+    }
+
+    /// Whether the program of a host may have a panic; then it says so as a program does.
+    fn is_allowed(&self, host: HostId, panic: &Panic) -> bool {
+        let allowed = self.allowed.borrow().get(host.0 as usize).cloned();
+        let (allowed, record) = allowed.expect("every host was told of");
+        let is_allowed = allowed.is_some_and(|allowed| allowed(panic));
+        self.was_allowed.set(is_allowed);
+        if is_allowed {
+            let Panic { message, origin, .. } = panic;
+            print(host, &record, true, &format!("panicked at {origin}: {message}"));
+        }
+        is_allowed
     }
 
     fn name(&self, host: HostId) -> String {
@@ -95,6 +131,7 @@ fn current() -> Option<Rc<Slot>> {
 /// The failure, where no run is under way.
 pub(crate) fn report(failure: Failure) -> Result<(), Failure> {
     match current() {
+        Some(slot) if slot.is_dying.get() => Ok(()),
         Some(slot) => {
             slot.put(failure);
             Ok(())
@@ -105,11 +142,14 @@ pub(crate) fn report(failure: Failure) -> Result<(), Failure> {
 
 /// Puts an event of the run on this thread into its history, in nanoseconds since its start.
 pub(crate) fn record(at: u64, event: Event<'_>) {
-    let Some(slot) = current() else { return };
+    let Some(slot) = current().filter(|slot| !slot.is_dying.get()) else { return };
     if let Some(history) = slot.history.borrow().as_ref() {
         history.borrow_mut().record(at, event);
     }
 }
+
+/// The exit code of a program that panicked.
+const PANICKED: i32 = 101;
 
 /// Whether the hook is there, or kept by the hook that took its place.
 static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
@@ -142,8 +182,9 @@ pub(crate) fn install() {
     }));
 }
 
-/// Tells of a panic that ends a node's program, where no hook did.
-pub(crate) struct Witness;
+/// Tells of a panic that ends a node's program, where no hook did. Of a program with a life, an
+/// allowed panic is its end.
+pub(crate) struct Witness(pub(crate) Option<Arc<Life>>);
 
 impl Drop for Witness {
     fn drop(&mut self) {
@@ -151,6 +192,13 @@ impl Drop for Witness {
         let (true, Some(host), Some(slot)) = (std::thread::panicking(), host, current()) else {
             return;
         };
+        let life = self.0.as_ref();
+        if slot.is_dying.get() || life.is_some_and(|life| life.exit().is_some()) {
+            return;
+        }
+        if let Some(life) = life.filter(|_| slot.was_allowed.take()) {
+            return life.end(Exit::Code(PANICKED));
+        }
         let text = format!("node {} panicked; its own hook has the message", slot.name(host));
         slot.put(Failure::new(Class::Panic, "unknown", text));
     }
@@ -158,18 +206,30 @@ impl Drop for Witness {
 
 fn on_panic(info: &PanicHookInfo<'_>) -> bool {
     let Some(slot) = current() else { return false };
+    if slot.is_dying.get() {
+        return true;
+    }
     let scope = slot.scope.get();
     let payload = info.payload();
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic");
-    let origin = info.location().map_or_else(|| "unknown".to_owned(), place);
+    let mut origin = info.location().map_or_else(|| "unknown".to_owned(), place);
     let world = seam::current();
     let is_kernel = world.as_ref().is_some_and(|world| !world.is_free());
-    let node = world.and_then(|world| world.host()).map(|host| slot.name(host));
+    let node = world.as_ref().and_then(|world| world.host()).map(|host| slot.name(host));
+    let task = world.as_ref().and_then(|world| world.task()).filter(|task| task.number > 0);
+    let task = task.map_or_else(String::new, |task| format!(" in {task}"));
+    if let (Some(host), false) = (world.as_ref().and_then(|world| world.host()), is_kernel) {
+        let panic = Panic { node: slot.name(host), message: text.to_owned(), origin };
+        if slot.is_allowed(host, &panic) {
+            return true;
+        }
+        origin = panic.origin;
+    }
     let (class, message) = match (node, scope) {
         _ if text.starts_with(INTERNAL_PREFIX) => (Class::Internal, text.to_owned()),
         _ if is_kernel => (Class::Internal, format!("the simulated kernel panicked: {text}")),
-        (Some(node), _) => (Class::Panic, format!("node {node} panicked: {text}")),
+        (Some(node), _) => (Class::Panic, format!("node {node} panicked{task}: {text}")),
         (None, Scope::Checker) => (Class::Correctness, text.to_owned()),
         (None, Scope::Body) => (Class::Panic, format!("the test's body panicked: {text}")),
         (None, _) => (Class::Internal, text.to_owned()),

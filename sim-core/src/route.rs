@@ -81,8 +81,13 @@ impl Route {
     /// # Panics
     /// Outside of its run, and where a host is not of it.
     #[track_caller]
+    ///
+    /// What the destructors of a process that is over ask for does not come.
     pub fn set(&self, hosts: impl AsRef<[HostId]>) {
         let world = world();
+        if world.is_over() {
+            return;
+        }
         world.with(|network| network.set_route(self.address, hosts.as_ref()));
         self.record(&world);
     }

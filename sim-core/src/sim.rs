@@ -2,15 +2,19 @@
 
 use crate::check::Checker;
 use crate::control::{self, Control, Controls, FaultSpec, Handle};
-use crate::driver::{self, Limits, LocalFuture};
+use crate::dir::Folder;
+use crate::driver::{self, Limits};
 use crate::history::{Event, History};
-use crate::node::{App, Node, NodeSpec, Process, Seat};
+use crate::lifecycle::{self, Lifecycle, Seat};
+use crate::node::{Node, NodeSpec, wrap};
 use crate::panics::Slot;
+use crate::process::Process;
 use crate::route::{self, Route};
 use crate::seed::{Seed, Stream};
 use crate::source::{Choice, Source};
 use crate::stage::Watch;
 use crate::swarm::{self, Plan, Shape};
+use crate::termination::Termination;
 use crate::workload::{
     CLIENTS, Client, Ended, Frame, IN_FLIGHT, Next, OPERATIONS, Operation, Outcome, PAUSE,
     PAUSE_LEVEL_MAX, Typed, Work, WorkloadSpec, pause_of,
@@ -84,6 +88,10 @@ pub struct Sim {
     pub(crate) controls: Controls,
     pub(crate) faults: control::Drawn,
     pub(crate) next_fault: Option<control::NextFault>,
+    pub(crate) lifecycles: Vec<lifecycle::Drawn>,
+    pub(crate) rollouts: Vec<Option<lifecycle::Running>>,
+    /// Real files of the hosts.
+    pub(crate) folder: Arc<Folder>,
 }
 
 impl Sim {
@@ -124,6 +132,9 @@ impl Sim {
             controls: Controls::default(),
             faults: control::Drawn::new(FaultSpec::new(), 0),
             next_fault: None,
+            lifecycles: Vec::new(),
+            rollouts: Vec::new(),
+            folder: Arc::default(),
         };
         driver::observe(&sim);
         let chooser = route::chooser(sim.source.clone());
@@ -148,13 +159,14 @@ impl Sim {
     /// });
     /// # }
     /// ```
-    pub fn node<A, F>(&mut self, spec: impl Into<NodeSpec>, app: A) -> Node
+    /// A program that returns ends its process, as `main` does, with what it still has running.
+    pub fn node<A, F, T>(&mut self, spec: impl Into<NodeSpec>, app: A) -> Node
     where
         A: Fn(Process) -> F + 'static,
-        F: Future<Output = ()> + 'static,
+        F: Future<Output = T> + 'static,
+        T: Termination + 'static,
     {
-        let app: App = Rc::new(move |process| -> LocalFuture { Box::pin(app(process)) });
-        self.seat(&spec.into(), &app)
+        self.seat(&spec.into(), Some(&wrap(app)))
     }
 
     /// Adds a client of a scenario: a program on a host of its own. The run goes on until it ends.
@@ -166,14 +178,16 @@ impl Sim {
         self.work.begin();
         let work = self.work.clone();
         let host = HostId(self.seats.len() as u32);
-        let app: App = Rc::new(move |process| -> LocalFuture {
+        let app = wrap(move |process| {
             let (program, work) = (app(process), work.clone());
-            Box::pin(async move {
+            async move {
                 program.await;
                 work.finish(host);
-            })
+            }
         });
-        self.seat(&NodeSpec::new(name), &app)
+        let mut spec = NodeSpec::new(name);
+        spec.settings.is_client = true;
+        self.seat(&spec, Some(&app))
     }
 
     /// Adds a route: a name whose connections go to one of some hosts each, such as the replicas of
@@ -207,10 +221,9 @@ impl Sim {
             let pause = pause_of(spec, level);
             (pause, format!("{pause:?}"))
         });
-        let idle: App = Rc::new(|_| -> LocalFuture { Box::pin(async {}) });
         let (mut hosts, mut states) = (Vec::new(), Vec::new());
         for index in 0..clients as usize {
-            let node = self.seat(&NodeSpec::new(&format!("client-{index}")), &idle);
+            let node = self.seat(&NodeSpec::new(&format!("client-{index}")), None);
             hosts.extend(node.hosts);
             states.push(Rc::new(state(Client { index, address: node.addresses[0] })));
         }
@@ -268,6 +281,13 @@ impl Sim {
     pub fn faults(&mut self, spec: FaultSpec) {
         let count = self.draw(control::FAULTS, spec.count_max, swarm::number);
         self.faults = control::Drawn::new(spec, count);
+    }
+
+    /// Lets the run draw events of lifecycles from the lifecycle lane; the swarm says how many, and
+    /// none is calm. Each call adds some, for hosts of its own or with bounds of its own.
+    pub fn lifecycle(&mut self, spec: Lifecycle) {
+        let count = self.draw(lifecycle::EVENTS, spec.count_max, swarm::number);
+        self.lifecycles.push(lifecycle::Drawn::new(spec, count));
     }
 
     /// Adds a judge of the run.

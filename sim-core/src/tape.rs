@@ -25,6 +25,8 @@ pub enum SpanKind {
     Event,
     /// One fault.
     Fault,
+    /// One event of a lifecycle.
+    Lifecycle,
 }
 
 /// A run of choices that belong together.

@@ -3,9 +3,10 @@
 //! A scenario is two nodes without latency on the empty input: a server that echoes, and a client
 //! whose program says what it saw and when.
 
+use sim_core::Process;
 use sim_core::control::{Connections, Control, Controls, End, FaultKind, FaultSpec, Units, Until};
 use sim_core::failure::Class;
-use sim_core::node::{Node, Process};
+use sim_core::node::Node;
 use sim_core::run::{Input, Run, run};
 use sim_core::workload::{Outcome, WorkloadSpec};
 use sim_core::{Sim, Target};

@@ -21,7 +21,10 @@ fn a_panic_is_seen_whatever_hooks_programs_install() {
             drop(tokio::spawn(async { panic!("with a chained hook") }).await);
         });
     });
-    assert_eq!(chained.message, "node client panicked: with a chained hook");
+    assert_eq!(
+        chained.message,
+        "node client panicked in a task of tests/tests/hooks.rs:21: with a chained hook"
+    );
 
     let at_once = failure(|sim| {
         sim.client("client", |_| async {
@@ -39,12 +42,18 @@ fn a_panic_is_seen_whatever_hooks_programs_install() {
             drop(tokio::spawn(async { panic!("a turn later") }).await);
         });
     });
-    assert_eq!(later.message, "node client panicked: a turn later");
+    assert_eq!(
+        later.message,
+        "node client panicked in a task of tests/tests/hooks.rs:39: a turn later"
+    );
 
     let in_another_run = failure(|sim| {
         sim.client("client", |_| async {
             drop(tokio::spawn(async { panic!("a run later") }).await);
         });
     });
-    assert_eq!(in_another_run.message, "node client panicked: a run later");
+    assert_eq!(
+        in_another_run.message,
+        "node client panicked in a task of tests/tests/hooks.rs:46: a run later"
+    );
 }

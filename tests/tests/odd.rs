@@ -117,7 +117,7 @@ fn a_client_that_panics_at_once_is_class_panic() {
 
 #[test]
 fn a_program_that_cannot_be_made_is_class_panic_of_its_node() {
-    fn refuse(_: sim_core::node::Process) -> std::future::Ready<()> {
+    fn refuse(_: sim_core::Process) -> std::future::Ready<()> {
         panic!("no program")
     }
     check(
@@ -358,7 +358,7 @@ fn a_destructor_that_panics_in_the_run_is_class_panic() {
             });
         },
         Class::Panic,
-        "node client panicked: a bomb was dropped",
+        "node client panicked in a task of tests/tests/odd.rs:351: a bomb was dropped",
     );
 }
 

@@ -97,15 +97,16 @@ fn always_fails_from_a_node_and_names_its_place() {
 }
 
 #[test]
-fn a_panic_in_a_spawned_task_is_class_panic_and_names_the_node() {
+fn a_panic_in_a_spawned_task_is_class_panic_and_names_the_node_and_its_spawn() {
+    let spawned_at = line!() + 3;
     let failure = failure(|sim| {
         sim.client("client", |_| async {
             let task = tokio::spawn(async { panic!("a task broke") });
             assert!(task.await.is_err());
         });
     });
-    let seen = (failure.class, failure.message.as_str());
-    assert_eq!(seen, (Class::Panic, "node client panicked: a task broke"));
+    let text = format!("node client panicked in a task of {}:{spawned_at}: a task broke", file!());
+    assert_eq!((failure.class, failure.message), (Class::Panic, text));
 }
 
 #[test]

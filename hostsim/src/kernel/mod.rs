@@ -226,7 +226,8 @@ impl Kernel {
                 continue;
             }
             let (references, is_nonblocking) = (file.references, file.is_nonblocking);
-            let gone = File { object: Object::Gone, is_nonblocking, watchers: Vec::new(), references };
+            let gone =
+                File { object: Object::Gone, is_nonblocking, watchers: Vec::new(), references };
             let socket = std::mem::replace(file, gone);
             self.forget(id, &socket);
             taken.push(socket);

@@ -7,7 +7,7 @@
 use super::Network;
 use crate::clock::Instant;
 use crate::errno::{Errno, Sys};
-use crate::kernel::HostId;
+use crate::kernel::{HostId, Object};
 
 impl Network {
     /// Ends the process of a host, as `SIGKILL` does: the kernel closes its sockets in the order of
@@ -28,9 +28,10 @@ impl Network {
         (host.is_down, host.is_paused, host.busy_until) = (false, false, Instant::START);
     }
 
-    /// The descriptors that a program left open although its process is over.
+    /// The sockets that somebody still holds although their process is over.
     pub fn left_open(&self, host: HostId) -> usize {
-        self.host(host).kernel.open_numbers().len()
+        let files = self.host(host).kernel.files();
+        files.filter(|(_, file)| matches!(file.object, Object::Gone)).count()
     }
 
     /// Whether a host's process may make sockets.

@@ -7,7 +7,7 @@
 
 use super::{fail, machine_world, real};
 use crate::errno::Errno;
-use libc::{c_char, c_int, c_uint, c_void, mode_t, off64_t, off_t, size_t, ssize_t};
+use libc::{c_char, c_int, c_uint, c_void, mode_t, off_t, off64_t, size_t, ssize_t};
 
 /// Whether the current machine's process is over.
 pub(super) fn is_over() -> bool {

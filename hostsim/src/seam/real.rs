@@ -7,8 +7,8 @@ use super::interceptor;
 use super::thread::Routine;
 use libc::{
     addrinfo, c_char, c_int, c_long, c_uint, c_void, clockid_t, epoll_event, iovec, mode_t, msghdr,
-    nfds_t, off64_t, off_t, pollfd, pthread_attr_t, pthread_t, sigset_t, size_t, sockaddr, socklen_t, ssize_t,
-    time_t, timespec, timeval,
+    nfds_t, off_t, off64_t, pollfd, pthread_attr_t, pthread_t, sigset_t, size_t, sockaddr,
+    socklen_t, ssize_t, time_t, timespec, timeval,
 };
 use std::cell::Cell;
 use std::ffi::CStr;

@@ -55,6 +55,10 @@ impl Threads {
         self.watch.clone()
     }
 
+    pub(crate) fn has(&self, host: HostId) -> bool {
+        self.waiting.borrow().iter().any(|(of, _)| *of == host)
+    }
+
     fn next(&self, host: HostId) -> Option<Arc<Gate>> {
         let mut waiting = self.waiting.borrow_mut();
         let index = waiting.iter().position(|(of, _)| *of == host)?;

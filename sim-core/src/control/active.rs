@@ -3,7 +3,7 @@
 //! Several controls of one kind may be in force at once; a way is open again when the last that
 //! shut it has ended. The driver calls, this module keeps no events of its own.
 
-use super::{Action, Control, End, Handle, Hosts, Look, Until};
+use super::{Act, Action, Control, End, Handle, Hosts, Look, Order, Until};
 use hostsim::agenda::{Class, Key};
 use hostsim::kernel::HostId;
 use hostsim::network::{ConnectionView, Dials, Network, WireId};
@@ -24,6 +24,8 @@ struct Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Active {
     entries: Vec<Entry>,
+    /// What they ask of the run, past the network.
+    orders: Vec<Order>,
     /// How many are in force.
     count: usize,
     /// How many connections were dialed when they last looked.
@@ -43,6 +45,18 @@ impl Active {
     pub(crate) fn add(&mut self, control: Control, handle: Handle) -> u32 {
         self.entries.push(Entry { control, handle, is_active: false, wires: Vec::new() });
         (self.entries.len() - 1) as u32
+    }
+
+    /// Takes what controls asked of the run.
+    pub(crate) fn take_orders(&mut self) -> Vec<Order> {
+        std::mem::take(&mut self.orders)
+    }
+
+    /// Whether a crash in force keeps a host down.
+    pub(crate) fn keeps_down(&self, host: HostId) -> bool {
+        self.entries.iter().filter(|entry| entry.is_active).any(|entry| {
+            matches!(&entry.control.action, Action::Life { on, act: Act::Crash(_) } if on.has(host))
+        })
     }
 
     /// Whether none is in force.
@@ -73,7 +87,7 @@ impl Active {
                 self.latencies.entry((from, to)).or_insert(network.link_latency(from, to));
             }
         }
-        entry.set(network, true);
+        entry.set(network, true, &mut self.orders);
         if entry.control.is_moment() {
             return Some(text);
         }
@@ -98,9 +112,9 @@ impl Active {
         }
         entry.handle.set_active(false);
         let wires = entry.wires.clone();
-        entry.set(network, false);
+        entry.set(network, false, &mut self.orders);
         let text = entry.control.describe(network);
-        let kind = std::mem::discriminant(&entry.control.action);
+        let action = entry.control.action.clone();
         self.count -= 1;
         for ((from, to), latency) in &self.latencies {
             network.set_latency(*from, *to, *latency);
@@ -110,9 +124,9 @@ impl Active {
         }
         // Those of its kind that are in force for the same stay so.
         for other in self.entries.iter_mut().filter(|other| other.is_active) {
-            let is_kind = std::mem::discriminant(&other.control.action) == kind;
+            let is_kind = is_kind(&other.control.action, &action);
             if is_kind && other.shares(&wires) || other.is_latency() {
-                other.set(network, true);
+                other.set(network, true, &mut self.orders);
             }
         }
         Some(format!("end {text}"))
@@ -193,7 +207,7 @@ impl Entry {
     }
 
     /// Makes the network as the control says, or as it was.
-    fn set(&mut self, network: &mut Network, is_on: bool) {
+    fn set(&mut self, network: &mut Network, is_on: bool, orders: &mut Vec<Order>) {
         match &self.control.action {
             Action::Cut { from, to, is_both } => {
                 for (from, to) in pairs(from, to) {
@@ -214,6 +228,7 @@ impl Entry {
                 pairs(from, to).for_each(|(from, to)| network.set_latency(from, to, *latency));
             }
             Action::Latency { .. } => {}
+            Action::Life { on, act } => act.set(on, network, is_on, &self.handle, orders),
             Action::Hold { .. } | Action::Reset { .. } | Action::Pace { .. } => {
                 self.set_connections(network, is_on);
             }
@@ -272,6 +287,14 @@ impl Entry {
             Action::Pace { from, .. } => network.set_pace(wire, from.side(), None),
             _ => {}
         }
+    }
+}
+
+/// Whether two controls set the same thing.
+fn is_kind(one: &Action, other: &Action) -> bool {
+    match (one, other) {
+        (Action::Life { act, .. }, Action::Life { act: other, .. }) => act.is_state_like(other),
+        _ => std::mem::discriminant(one) == std::mem::discriminant(other),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Controls: what a test orders, or the fault lane draws, against the network of a run.
+//! Controls: what a test orders, or the fault lane draws, against the network and the machines of a
+//! run.
 //!
 //! A [`Control`] is what happens, to which hosts or connections, and until when. It is given to
 //! [`crate::Sim::at`] for a moment of the run, or to [`Controls::apply`] from inside it, and its
@@ -28,14 +29,17 @@
 
 mod active;
 mod drawn;
+mod life;
 mod select;
 mod turn;
 
 pub use drawn::{FaultKind, FaultSpec};
+pub use life::Skew;
 pub use select::{Connections, Hosts};
 
 pub(crate) use active::Active;
 pub(crate) use drawn::{Drawn, FAULTS, NextFault};
+pub(crate) use life::{Act, Order};
 pub(crate) use turn::fault_key;
 
 use hostsim::clock::Instant;
@@ -134,6 +138,7 @@ pub(crate) enum Action {
     StopAccepting { on: Hosts },
     Pace { on: Connections, from: End, pace: Pace },
     Latency { from: Hosts, to: Hosts, latency: Duration },
+    Life { on: Hosts, act: Act },
 }
 
 /// What happens to which hosts or connections, and until when.
@@ -253,6 +258,7 @@ impl Control {
                 let Pace { bytes, every } = pace;
                 format!("throttle {from:?} of {} to {bytes} B per {every:?}", on.describe(network))
             }
+            Action::Life { on, act } => act.describe(&names(on)),
             Action::Latency { from, to, latency } => {
                 format!("latency {} -> {} {latency:?}", names(from), names(to))
             }
@@ -262,7 +268,10 @@ impl Control {
 
     /// Whether it is over at once.
     pub(crate) fn is_moment(&self) -> bool {
-        matches!(self.action, Action::Reset { .. })
+        match &self.action {
+            Action::Life { act, .. } => act.is_moment(),
+            action => matches!(action, Action::Reset { .. }),
+        }
     }
 }
 
@@ -299,8 +308,13 @@ pub struct Controls(Rc<RefCell<Vec<(Control, Handle)>>>);
 
 impl Controls {
     /// Puts a control in force once every machine is idle, before the next event.
+    ///
+    /// What the destructors of a process that is over ask for does not come.
     pub fn apply(&self, control: Control) -> Handle {
         let handle = Handle::default();
+        if hostsim::seam::current().is_some_and(|world| world.is_over()) {
+            return handle;
+        }
         self.0.borrow_mut().push((control, handle.clone()));
         handle
     }

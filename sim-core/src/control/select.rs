@@ -16,7 +16,7 @@ impl Hosts {
         self.0.contains(&host)
     }
 
-    pub(super) fn describe(&self, network: &Network) -> String {
+    pub(crate) fn describe(&self, network: &Network) -> String {
         let names: Vec<&str> =
             self.0.iter().map(|host| network.host(*host).name.as_str()).collect();
         names.join(",")

@@ -1,10 +1,14 @@
 //! When controls have their turn in a run: at their events, and before each event of another kind.
 
+use super::Order;
 use super::active::BEGIN;
+use crate::failure::Failure;
 use crate::history::Event;
+use crate::process::Exit;
 use crate::sim::Sim;
 use hostsim::agenda::{Class, Key};
 use hostsim::clock::Instant;
+use hostsim::kernel::HostId;
 use std::time::Duration;
 
 impl Sim {
@@ -14,33 +18,84 @@ impl Sim {
         self.world.with(|network| network.schedule(Instant::START + moment, key));
     }
 
-    pub(crate) fn on_control(&mut self, key: Key) {
+    pub(crate) fn on_control(&mut self, key: Key) -> Option<Failure> {
         let active = &mut self.active;
         let text = self.world.with(|network| active.on_event(network, key));
         self.record_control(text.as_deref());
+        self.follow_orders()
     }
 
-    fn record_control(&self, text: Option<&str>) {
+    pub(crate) fn record_control(&self, text: Option<&str>) {
         if let Some(text) = text {
             self.record(Event::Control { text });
         }
     }
 
     /// Puts those in force that programs gave, and ends those that are to end.
-    pub(crate) fn look_at_controls(&mut self) {
+    pub(crate) fn look_at_controls(&mut self) -> Option<Failure> {
         for (control, handle) in self.controls.take_all() {
             let number = self.active.add(control, handle);
             let active = &mut self.active;
             let text = self.world.with(|network| active.begin(network, number));
             self.record_control(text.as_deref());
+            if let Some(failure) = self.follow_orders() {
+                return Some(failure);
+            }
         }
-        if self.active.is_idle() {
+        if !self.active.is_idle() {
+            let active = &mut self.active;
+            for text in self.world.with(|network| active.look(network)) {
+                self.record_control(Some(&text));
+            }
+        }
+        self.follow_orders().or_else(|| self.look_at_rollouts())
+    }
+
+    /// Does what controls ask of processes.
+    fn follow_orders(&mut self) -> Option<Failure> {
+        let orders = self.active.take_orders();
+        orders.into_iter().find_map(|order| self.follow(order))
+    }
+
+    fn follow(&mut self, order: Order) -> Option<Failure> {
+        match order {
+            Order::Start(host) => self.start_node(host),
+            Order::Stop(host, exit) => return self.stop_node(host, exit),
+            Order::Recover(host) => self.recover(host),
+            Order::Signal(host, signal) => return self.signal(host, signal),
+            Order::KillAfter(host, time) => return self.kill_after(host, time),
+            Order::Rollout(rollout, handle) => self.begin_rollout(rollout, handle),
+        }
+        None
+    }
+
+    fn start_node(&mut self, host: HostId) {
+        if self.is_node(host) && !self.active.keeps_down(host) {
+            self.start(host);
+        }
+    }
+
+    fn stop_node(&mut self, host: HostId, exit: Exit) -> Option<Failure> {
+        if self.is_node(host) { self.stop(host, exit) } else { None }
+    }
+
+    /// A crash of a host is over: what it ended starts again. A program that had ended by itself
+    /// does not, but its host is back.
+    fn recover(&mut self, host: HostId) {
+        if !self.is_node(host) || self.active.keeps_down(host) {
             return;
         }
-        let active = &mut self.active;
-        for text in self.world.with(|network| active.look(network)) {
-            self.record_control(Some(&text));
+        if self.seat_of(host).last_exit().is_some_and(Exit::is_crash) {
+            self.start(host);
+        } else if self.world.network().host(host).is_fenced() {
+            self.world.with(|network| network.unfence(host));
         }
+    }
+
+    /// Whether a host runs a program. That of a workload's client does not crash: it would take the
+    /// test's own operations with it.
+    fn is_node(&mut self, host: HostId) -> bool {
+        self.seat_of(host).app.is_some()
     }
 
     /// Draws the fault that comes next.
@@ -52,14 +107,15 @@ impl Sim {
         }
     }
 
-    pub(crate) fn begin_fault(&mut self) {
+    pub(crate) fn begin_fault(&mut self) -> Option<Failure> {
         let fault = self.next_fault.take().expect("it was scheduled");
         let control = fault.control(&self.world.network());
-        if let Some(control) = control {
+        let failure = control.and_then(|control| {
             drop(self.controls.apply(control));
-            self.look_at_controls();
-        }
+            self.look_at_controls()
+        });
         self.plan_fault();
+        failure
     }
 }
 

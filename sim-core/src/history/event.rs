@@ -123,6 +123,22 @@ pub enum Event<'a> {
         /// What it says.
         text: &'a str,
     },
+    /// A process ended.
+    Stop {
+        /// The host.
+        host: u32,
+        /// How, and what still ran.
+        text: &'a str,
+    },
+    /// A process printed a line.
+    Output {
+        /// The host.
+        host: u32,
+        /// Whether to its standard error.
+        is_error: bool,
+        /// The line.
+        text: &'a str,
+    },
 }
 
 /// Writes a time as seconds since the start of the run.

@@ -61,6 +61,11 @@ impl<'a> Trace<'a> {
                 write!(f, "{:<12} outcome id={id} {ending}{gap}{text}", "workload")
             }
             Event::Finish { host } => write!(f, "{:<12} finish", self.name(*host)),
+            Event::Stop { host, text } => write!(f, "{:<12} stop {text}", self.name(*host)),
+            Event::Output { host, is_error, text } => {
+                let stream = if *is_error { "stderr" } else { "stdout" };
+                write!(f, "{:<12} {stream} {}", self.name(*host), text.escape_debug())
+            }
             Event::Control { text } => write!(f, "{:<12} {text}", "control"),
             Event::Note { text } => write!(f, "{:<12} note {text}", "test"),
             Event::Failure { class, text } => write!(f, "{:<12} {class}: {text}", "failure"),

@@ -6,7 +6,8 @@
 //! A frame is a length of two bytes, an identity of eight and a payload.
 
 use arbitrary::{Arbitrary, Unstructured};
-use sim_core::node::{NodeSpec, Process};
+use sim_core::Process;
+use sim_core::node::NodeSpec;
 use sim_core::workload::{Client, Operation, OperationId, Outcome, WorkloadSpec};
 use sim_core::{Checker, Sim, Target, Violation, always};
 use std::cell::RefCell;

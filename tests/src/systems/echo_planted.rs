@@ -4,8 +4,8 @@
 //! since this one was opened. Everything else is [`super::echo`].
 
 use super::echo::{self, Shared};
+use sim_core::Process;
 use sim_core::Target;
-use sim_core::node::Process;
 use std::cell::Cell;
 use std::io;
 use std::rc::Rc;

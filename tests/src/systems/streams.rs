@@ -7,8 +7,9 @@
 //! Clients give up with whatever error comes, so no fault makes this system fail.
 
 use arbitrary::{Arbitrary, Unstructured};
+use sim_core::Process;
 use sim_core::control::FaultSpec;
-use sim_core::node::{NodeSpec, Process};
+use sim_core::node::NodeSpec;
 use sim_core::workload::{Client, Operation, Outcome, WorkloadSpec};
 use sim_core::{Sim, Target, always};
 use std::cell::RefCell;

@@ -1,0 +1,184 @@
+//! Controls of processes and their machines, beside those of the network.
+
+use super::{Action, Control, Handle, Hosts};
+use crate::lifecycle::{Crash, Rollout};
+use crate::process::{Exit, Signal};
+use hostsim::kernel::HostId;
+use hostsim::network::Network;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// How far the wall clock of a machine is off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skew {
+    /// It shows a later date.
+    Ahead(Duration),
+    /// It shows an earlier date.
+    Behind(Duration),
+}
+
+impl Skew {
+    fn nanos(self) -> i64 {
+        let nanos = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+        match self {
+            Skew::Ahead(time) => nanos(time),
+            Skew::Behind(time) => -nanos(time),
+        }
+    }
+}
+
+/// What happens to processes or machines.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    Start,
+    Signal(Signal),
+    KillAfter(Duration),
+    Crash(Crash),
+    Restart(Crash),
+    Pause,
+    Skew(Skew),
+    Drift(i32),
+    Rollout(Rc<Rollout>),
+}
+
+/// What a control asks of the run, past the network.
+#[derive(Clone, Debug)]
+pub(crate) enum Order {
+    Start(HostId),
+    Stop(HostId, Exit),
+    /// A crash is over: its process starts again.
+    Recover(HostId),
+    Signal(HostId, Signal),
+    KillAfter(HostId, Duration),
+    Rollout(Rc<Rollout>, Handle),
+}
+
+impl Control {
+    fn life(on: impl Into<Hosts>, act: Act) -> Control {
+        Control::new(Action::Life { on: on.into(), act })
+    }
+
+    /// Processes start, where they do not run.
+    pub fn start(on: impl Into<Hosts>) -> Control {
+        Control::life(on, Act::Start)
+    }
+
+    /// Processes are sent a signal. One that none listens for takes its default action and kills
+    /// (`signal(7)`).
+    pub fn signal(on: impl Into<Hosts>, signal: Signal) -> Control {
+        Control::life(on, Act::Signal(signal))
+    }
+
+    /// Processes are sent `SIGTERM`, and are killed where they still run after some time.
+    pub fn kill_after(on: impl Into<Hosts>, time: Duration) -> Control {
+        Control::life(on, Act::KillAfter(time))
+    }
+
+    /// Processes crash (rows F15, F18), and start again at the end of the control; one that is to
+    /// last to the end of the run leaves them down.
+    pub fn crash(on: impl Into<Hosts>, crash: Crash) -> Control {
+        Control::life(on, Act::Crash(crash))
+    }
+
+    /// Processes crash and start again at once.
+    pub fn restart(on: impl Into<Hosts>, crash: Crash) -> Control {
+        Control::life(on, Act::Restart(crash))
+    }
+
+    /// Machines stand still as a stopped process does (`SIGSTOP`, row F17): their kernels go on,
+    /// and dials and bytes wait. Afterwards their timers are late. For a host that stalls as a
+    /// whole, partition it for the same time.
+    pub fn pause(on: impl Into<Hosts>) -> Control {
+        Control::life(on, Act::Pause)
+    }
+
+    /// The wall clocks of machines are stepped, and stepped back at the end. Monotonic clocks and
+    /// timers do not see it.
+    pub fn skew(on: impl Into<Hosts>, skew: Skew) -> Control {
+        Control::life(on, Act::Skew(skew))
+    }
+
+    /// The time of machines passes faster by so many parts per million, or slower where negative,
+    /// at most by a tenth: clocks and timers alike.
+    pub fn drift(on: impl Into<Hosts>, parts_per_million: i32) -> Control {
+        Control::life(on, Act::Drift(parts_per_million))
+    }
+
+    /// The replicas of a node get new processes, one after the other.
+    pub fn rollout(rollout: Rollout) -> Control {
+        Control::life(rollout.hosts(), Act::Rollout(Rc::new(rollout)))
+    }
+}
+
+impl Act {
+    /// Whether it is over at once; a rollout goes on by itself.
+    pub(super) fn is_moment(&self) -> bool {
+        !matches!(self, Act::Crash(_) | Act::Pause | Act::Skew(_) | Act::Drift(_))
+    }
+
+    /// Whether another that is in force asks for the same still, once this one ended.
+    pub(super) fn is_state_like(&self, other: &Act) -> bool {
+        let is_state = matches!(self, Act::Pause | Act::Skew(_) | Act::Drift(_));
+        is_state && std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+
+    pub(super) fn describe(&self, on: &str) -> String {
+        match self {
+            Act::Start => format!("start {on}"),
+            Act::Signal(signal) => format!("{signal} to {on}"),
+            Act::KillAfter(time) => format!("SIGTERM to {on}, kill after {time:?}"),
+            Act::Crash(crash) => format!("crash of {on}: {crash:?}"),
+            Act::Restart(crash) => format!("restart of {on}: {crash:?}"),
+            Act::Pause => format!("pause of {on}"),
+            Act::Skew(skew) => format!("skew of {on}: {skew:?}"),
+            Act::Drift(drift) => format!("drift of {on}: {drift} ppm"),
+            Act::Rollout(_) => format!("rollout of {on}"),
+        }
+    }
+
+    /// Makes machines as the control says, or as they were; what needs the run goes to `orders`.
+    pub(super) fn set(
+        &self,
+        on: &Hosts,
+        network: &mut Network,
+        is_on: bool,
+        handle: &Handle,
+        orders: &mut Vec<Order>,
+    ) {
+        if let (Act::Rollout(rollout), true) = (self, is_on) {
+            orders.push(Order::Rollout(rollout.clone(), handle.clone()));
+            return;
+        }
+        for host in &on.0 {
+            self.set_host(*host, network, is_on, orders);
+        }
+    }
+
+    fn set_host(&self, host: HostId, network: &mut Network, is_on: bool, orders: &mut Vec<Order>) {
+        let now = network.now();
+        match self {
+            Act::Start => orders.push(Order::Start(host)),
+            Act::Signal(signal) => orders.push(Order::Signal(host, *signal)),
+            Act::KillAfter(time) => orders.push(Order::KillAfter(host, *time)),
+            Act::Crash(crash) if is_on => orders.push(Order::Stop(host, crash.exit())),
+            Act::Crash(_) => orders.push(Order::Recover(host)),
+            Act::Restart(crash) => {
+                orders.extend([Order::Stop(host, crash.exit()), Order::Recover(host)]);
+            }
+            Act::Pause => {
+                network.host_mut(host).is_paused = is_on;
+                if !is_on {
+                    network.mark_runnable(host);
+                }
+            }
+            Act::Skew(skew) => {
+                network.host_mut(host).clock.set_skew(if is_on { skew.nanos() } else { 0 });
+            }
+            Act::Drift(drift) => {
+                let drift = if is_on { *drift } else { 0 };
+                network.host_mut(host).clock.set_drift(now, drift);
+            }
+            Act::Rollout(_) => {}
+        }
+    }
+}

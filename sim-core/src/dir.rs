@@ -1,0 +1,105 @@
+//! The folder of a run: real files of its hosts, for as long as there is no simulated disk.
+//!
+//! It is made when a program first asks, and emptied at the end of the run. Its path is the same in
+//! every run that is alone on its machine: the first of some numbered folders that no other run
+//! holds a lock on. A program that says its path elsewhere may so differ from run to run.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// The most runs that have a folder at once.
+const FOLDERS_MAX: u32 = 4096;
+
+/// The folder of a run, where one was asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Folder(Mutex<Option<Locked>>);
+
+/// A folder that is this run's alone. The lock ends with the process at the latest.
+#[derive(Debug)]
+struct Locked {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Folder {
+    /// The folder of a host.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub(crate) fn of(&self, host: &str) -> io::Result<PathBuf> {
+        let mut locked = self.0.lock().expect("nobody panics with the folder");
+        let locked = match &mut *locked {
+            Some(locked) => locked,
+            none => none.insert(lock()?),
+        };
+        let path = locked.path.join(host);
+        fs::create_dir_all(&path)?;
+        Ok(path)
+    }
+
+    /// Empties it and lets it go.
+    pub(crate) fn clear(&self) {
+        let locked = self.0.lock().expect("nobody panics with the folder").take();
+        if let Some(locked) = locked {
+            // The next run that has it empties it again.
+            let _ = fs::remove_dir_all(&locked.path);
+        }
+    }
+}
+
+fn lock() -> io::Result<Locked> {
+    let root = std::env::temp_dir().join("sim");
+    fs::create_dir_all(&root)?;
+    for number in 0..FOLDERS_MAX {
+        let path = root.join(format!("{number:04}"));
+        let lock = File::create(path.with_extension("lock"))?;
+        match lock.try_lock() {
+            Ok(()) => return Ok(Locked { path: empty(path)?, _lock: lock }),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Err(io::Error::from(io::ErrorKind::StorageFull))
+}
+
+/// An empty folder in place of what a killed process left.
+fn empty(path: PathBuf) -> io::Result<PathBuf> {
+    match fs::remove_dir_all(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    fs::create_dir_all(&path)?;
+    Ok(path)
+}
+
+/// Writes a file below a folder, with the folders on its way.
+pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let path = folder.join(name);
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::write(path, bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_runs_have_two_folders_and_leave_none() {
+        let (first, second) = (Folder::default(), Folder::default());
+        let [one, other] = [&first, &second].map(|folder| folder.of("db").unwrap());
+        assert_ne!(one, other);
+        fs::write(one.join("data"), b"x").unwrap();
+        first.clear();
+        assert!(!one.exists());
+        assert!(other.exists());
+        let again = Folder::default();
+        assert!(!again.of("db").unwrap().join("data").exists());
+        again.clear();
+        second.clear();
+        assert!(!other.exists());
+    }
+}

@@ -1,0 +1,298 @@
+//! Rollouts: the replicas of a node get new processes, one after the other, as a deployment does it.
+//!
+//! For each replica: out of the route, `SIGTERM`, the end of its process (by itself, or killed after
+//! a time of grace), a start, perhaps of another version of the program, then what the test calls
+//! ready, and back into the route. A crash that a control has in force is waited for.
+
+use super::Moment;
+use super::seat::App;
+use crate::control::{Handle, Hosts, Look};
+use crate::failure::{Class, Failure};
+use crate::history::Event;
+use crate::node::{Node, wrap};
+use crate::process::{Exit, Process};
+use crate::route::Route;
+use crate::sim::Sim;
+use crate::termination::Termination;
+use hostsim::clock::Instant;
+use hostsim::kernel::HostId;
+use std::fmt;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Whether a replica is ready.
+type Ready = Rc<dyn Fn(&Look<'_>, HostId) -> bool>;
+
+/// What a rollout does.
+#[derive(Clone)]
+pub struct Rollout {
+    hosts: Hosts,
+    route: Option<Route>,
+    app: Option<App>,
+    grace: Duration,
+    ready: Option<Ready>,
+    bound: Duration,
+}
+
+impl Rollout {
+    /// A rollout of every replica of a node, or of some hosts: thirty seconds of grace, ready once
+    /// started.
+    pub fn of(hosts: impl Into<Hosts>) -> Rollout {
+        Rollout {
+            hosts: hosts.into(),
+            route: None,
+            app: None,
+            grace: Duration::from_secs(30),
+            ready: None,
+            bound: Duration::from_secs(60),
+        }
+    }
+
+    /// Takes each replica out of a route before it is told to end, and puts it back once ready.
+    #[must_use]
+    pub fn route(mut self, route: &Route) -> Rollout {
+        self.route = Some(route.clone());
+        self
+    }
+
+    /// Starts another version of the program.
+    #[must_use]
+    pub fn to<A, F, T>(mut self, app: A) -> Rollout
+    where
+        A: Fn(Process) -> F + 'static,
+        F: Future<Output = T> + 'static,
+        T: Termination + 'static,
+    {
+        self.app = Some(wrap(app));
+        self
+    }
+
+    /// Sets how long a process has to end before it is killed.
+    #[must_use]
+    pub fn grace(mut self, grace: Duration) -> Rollout {
+        self.grace = grace;
+        self
+    }
+
+    /// Waits until a replica listens on a port of its address.
+    #[must_use]
+    pub fn ready_on(self, port: u16) -> Rollout {
+        self.ready(move |look, host| {
+            let address = SocketAddr::new(look.network.address(host), port);
+            look.network.listens(host, address)
+        })
+    }
+
+    /// Waits until a predicate holds for a replica; it is asked after each event.
+    #[must_use]
+    pub fn ready(mut self, ready: impl Fn(&Look<'_>, HostId) -> bool + 'static) -> Rollout {
+        self.ready = Some(Rc::new(ready));
+        self
+    }
+
+    /// Sets within which time a replica that started must be ready: to be late is a failure of class
+    /// `liveness`. A minute, if not set.
+    #[must_use]
+    pub fn within(mut self, bound: Duration) -> Rollout {
+        self.bound = bound;
+        self
+    }
+
+    pub(crate) fn hosts(&self) -> Hosts {
+        self.hosts.clone()
+    }
+}
+
+impl From<&Node> for Rollout {
+    fn from(node: &Node) -> Rollout {
+        Rollout::of(node)
+    }
+}
+
+impl fmt::Debug for Rollout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Rollout { hosts, grace, bound, .. } = self;
+        let (has_app, has_ready) = (self.app.is_some(), self.ready.is_some());
+        f.debug_struct("Rollout")
+            .field("hosts", hosts)
+            .field("grace", grace)
+            .field("bound", bound)
+            .field("has_app", &has_app)
+            .field("has_ready", &has_ready)
+            .finish()
+    }
+}
+
+/// Where the rollout of a replica stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// It has not begun.
+    Waiting,
+    /// Its process was told to end; whether the replica was in the route.
+    Ending { was_routed: bool },
+    /// Its process starts; by when it must be ready.
+    Starting { was_routed: bool, bound: Option<Instant> },
+}
+
+/// A rollout that goes on.
+pub(crate) struct Running {
+    rollout: Rc<Rollout>,
+    handle: Handle,
+    index: usize,
+    stage: Stage,
+}
+
+impl Running {
+    fn host(&self) -> Option<HostId> {
+        self.rollout.hosts.0.get(self.index).copied()
+    }
+}
+
+impl Sim {
+    pub(crate) fn begin_rollout(&mut self, rollout: Rc<Rollout>, handle: Handle) {
+        handle.set_active(true);
+        self.rollouts.push(Some(Running { rollout, handle, index: 0, stage: Stage::Waiting }));
+    }
+
+    /// Goes on with every rollout as far as it can.
+    pub(crate) fn look_at_rollouts(&mut self) -> Option<Failure> {
+        for number in 0..self.rollouts.len() {
+            while let Some(running) = self.rollouts[number].take() {
+                let Some(host) = running.host() else {
+                    running.handle.set_active(false);
+                    let names = running.rollout.hosts.describe(&self.world.network());
+                    self.record(Event::Control { text: &format!("end rollout of {names}") });
+                    break;
+                };
+                let before = (running.index, running.stage);
+                match self.go_on(number, running, host) {
+                    Ok(running) => {
+                        let after = (running.index, running.stage);
+                        self.rollouts[number] = Some(running);
+                        if before == after {
+                            break;
+                        }
+                    }
+                    Err(failure) => return Some(failure),
+                }
+            }
+        }
+        None
+    }
+
+    fn go_on(
+        &mut self,
+        number: usize,
+        mut running: Running,
+        host: HostId,
+    ) -> Result<Running, Failure> {
+        match running.stage {
+            Stage::Waiting => {
+                let was_routed = self.unroute(&running.rollout, host);
+                running.stage = Stage::Ending { was_routed };
+                match self.kill_after(host, running.rollout.grace) {
+                    Some(failure) => return Err(failure),
+                    None => return Ok(running),
+                }
+            }
+            Stage::Ending { was_routed } => {
+                if !self.seat_of(host).is_up() && !self.active.keeps_down(host) {
+                    if let Some(app) = &running.rollout.app {
+                        self.seat_of(host).app = Some(app.clone());
+                    }
+                    self.start(host);
+                    running.stage = Stage::Starting { was_routed, bound: None };
+                }
+            }
+            Stage::Starting { was_routed, bound } => {
+                self.look_at_start(number, &mut running, host, was_routed, bound)?;
+            }
+        }
+        Ok(running)
+    }
+
+    fn look_at_start(
+        &mut self,
+        number: usize,
+        running: &mut Running,
+        host: HostId,
+        was_routed: bool,
+        bound: Option<Instant>,
+    ) -> Result<(), Failure> {
+        let key = Moment::Bound.key(number as u32);
+        let seat = self.seat_of(host);
+        let (is_up, last_exit) = (seat.is_up(), seat.last_exit());
+        if !is_up {
+            if let Some(exit @ Exit::Code(_)) = last_exit {
+                return Err(self.unready(host, &format!("ended with {exit} before it was ready")));
+            }
+            self.cancel_bound(key, bound);
+            running.stage = Stage::Starting { was_routed, bound: None };
+            return Ok(());
+        }
+        let network = self.world.network();
+        let look = Look { now: network.now(), network: &network };
+        let is_ready = running.rollout.ready.as_ref().is_none_or(|ready| ready(&look, host));
+        drop(network);
+        if is_ready {
+            self.cancel_bound(key, bound);
+            self.reroute(&running.rollout, host, was_routed);
+            (running.index, running.stage) = (running.index + 1, Stage::Waiting);
+        } else if bound.is_none() {
+            let due = self.now() + running.rollout.bound;
+            self.world.with(|network| network.schedule(due, key));
+            running.stage = Stage::Starting { was_routed, bound: Some(due) };
+        }
+        Ok(())
+    }
+
+    fn cancel_bound(&mut self, key: hostsim::agenda::Key, bound: Option<Instant>) {
+        if let Some(due) = bound {
+            self.world.with(|network| network.cancel(due, key));
+        }
+    }
+
+    /// The bound of a rollout came, and its replica is not ready. One that is paused gets as much
+    /// time again.
+    pub(crate) fn on_bound(&mut self, number: u32) -> Option<Failure> {
+        let running = self.rollouts[number as usize].as_mut()?;
+        let host = running.host()?;
+        let bound = running.rollout.bound;
+        if let Stage::Starting { bound, .. } = &mut running.stage {
+            *bound = None;
+        }
+        if self.world.network().host(host).is_paused {
+            return None;
+        }
+        Some(self.unready(host, &format!("was not ready within {bound:?} of its start")))
+    }
+
+    fn unready(&self, host: HostId, what: &str) -> Failure {
+        let name = &self.seats[host.0 as usize].facts.name;
+        Failure::new(Class::Liveness, format!("rollout of {name}"), format!("node {name} {what}"))
+    }
+
+    /// Takes a host out of the route; whether it was in it.
+    fn unroute(&mut self, rollout: &Rollout, host: HostId) -> bool {
+        let Some(route) = &rollout.route else { return false };
+        let mut hosts = route.hosts();
+        let was_routed = hosts.contains(&host);
+        if was_routed {
+            hosts.retain(|other| *other != host);
+            route.set(hosts);
+        }
+        was_routed
+    }
+
+    fn reroute(&mut self, rollout: &Rollout, host: HostId, was_routed: bool) {
+        let Some(route) = rollout.route.as_ref().filter(|_| was_routed) else { return };
+        let mut hosts = route.hosts();
+        if !hosts.contains(&host) {
+            hosts.push(host);
+            hosts.sort_unstable();
+            route.set(hosts);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Events that the run draws: within the bounds that the test gives, and none where the lane is empty.
+
+use crate::{WATCHDOG, calm};
+use sim_core::control::Units;
+use sim_core::lifecycle::{Lifecycle, Rollout};
+use sim_core::node::{Node, NodeSpec};
+use sim_core::process::Signal;
+use sim_core::run::{Input, Run, run};
+use sim_core::{Checker, Sim, Target, Violation};
+use std::collections::BTreeSet;
+use tokio::net::TcpListener;
+use tokio::time::sleep;
+
+fn replicas(sim: &mut Sim) -> Node {
+    sim.node(NodeSpec::new("db").replicas(5..=5), |process| async move {
+        let mut signals = process.signals(&[Signal::Terminate]).unwrap();
+        let listener = TcpListener::bind((process.address(), 7)).await.unwrap();
+        loop {
+            tokio::select! {
+                _ = signals.recv() => return,
+                _ = listener.accept() => {}
+            }
+        }
+    })
+}
+
+fn every(node: &Node) -> Lifecycle {
+    let rollout = Rollout::of(node).ready_on(7);
+    Lifecycle::of(node)
+        .crashes()
+        .restarts()
+        .rollouts(rollout)
+        .partitions()
+        .pauses()
+        .skews()
+        .count(20)
+}
+
+/// Judges that not too many are down at once, and none before its time.
+struct Bound {
+    node: Node,
+    max: usize,
+}
+
+impl Checker for Bound {
+    fn step(&mut self) -> Result<(), Violation> {
+        let down = (0..5).filter(|replica| !self.node.is_up(*replica)).count();
+        if down > self.max {
+            return Err(Violation::new(format!("{down} are down, {} may be", self.max)));
+        }
+        Ok(())
+    }
+}
+
+fn build(sim: &mut Sim) {
+    let node = replicas(sim);
+    sim.lifecycle(every(&node).quorum().not_before(1.s()).cool_down(1.s()));
+    sim.check(Bound { node, max: 2 });
+    sim.client("client", |_| sleep(120.s()));
+}
+
+fn text(run: &Run) -> String {
+    run.history.trace().to_string()
+}
+
+#[test]
+fn an_empty_lane_draws_none() {
+    let run = calm(build);
+    assert_eq!(run.failure, None);
+    assert!(!text(&run).contains("control "), "{}", text(&run));
+}
+
+#[test]
+fn every_kind_is_drawn_within_its_bounds() {
+    let target = Target::new("drawn", build);
+    let mut kinds = BTreeSet::new();
+    for seed in 0..60 {
+        let run = run(&target, &Input::Seed(seed), WATCHDOG);
+        assert_eq!(run.failure, None, "seed {seed}:\n{}", text(&run));
+        for line in text(&run).lines().filter(|line| line.contains(" control ")) {
+            let words: Vec<&str> = line.split_whitespace().skip(2).take(2).collect();
+            kinds.insert(words.join(" "));
+            let at: f64 = line.split_whitespace().next().unwrap().parse().unwrap();
+            assert!(at >= 1.0, "nothing comes before its time: {line}");
+        }
+    }
+    let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
+    let begun =
+        ["begin crash", "begin cut", "begin drift", "begin partition", "begin pause", "begin skew"];
+    for kind in begun.into_iter().chain(["restart of", "rollout of"]) {
+        assert!(kinds.contains(&kind), "{kind} is not among {kinds:?}");
+    }
+}
+
+#[test]
+fn one_input_has_one_history() {
+    let target = Target::new("drawn", build);
+    for seed in 0..5 {
+        let hashes: BTreeSet<_> =
+            (0..3).map(|_| run(&target, &Input::Seed(seed), WATCHDOG).hash).collect();
+        assert_eq!(hashes.len(), 1, "seed {seed}");
+    }
+}

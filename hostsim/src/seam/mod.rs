@@ -28,6 +28,9 @@ mod option;
 pub mod outside;
 mod path;
 mod probe;
+#[cfg(any(test, feature = "raw"))]
+#[macro_use]
+pub mod raw;
 mod real;
 mod socket;
 mod stream;

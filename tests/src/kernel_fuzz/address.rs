@@ -1,12 +1,11 @@
 //! Addresses for calls, and the text of those that calls give.
 
 use super::args::Args;
-use super::memory::Use;
 use super::rig::{Family, Picked, Rig, Sort};
 use hostsim::kernel::Descriptor;
-use libc::{c_int, sockaddr, socklen_t};
+use hostsim::seam::raw::{Memory, Piece, Use};
+use libc::{c_int, socklen_t};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::ptr::null;
 
 /// An address that a call is given.
 #[derive(Clone, Debug)]
@@ -14,6 +13,12 @@ pub(super) struct Given {
     bytes: Vec<u8>,
     is_null: bool,
     pub(super) len: socklen_t,
+}
+
+impl Given {
+    fn put<'a>(&self, memory: &'a Memory) -> Option<Piece<'a>> {
+        (!self.is_null).then(|| memory.put(Use::Address, &self.bytes))
+    }
 }
 
 /// What an address is for.
@@ -44,12 +49,12 @@ pub(super) fn text(rig: &mut Rig<'_>, address: SocketAddr) -> String {
 }
 
 /// An address for a call on a socket, said and put in its place.
-pub(super) fn give(
-    rig: &mut Rig<'_>,
+pub(super) fn give<'a>(
+    rig: &mut Rig<'a>,
     args: &mut Args<'_>,
     on: Picked,
     purpose: Purpose,
-) -> (*const sockaddr, socklen_t) {
+) -> (Option<Piece<'a>>, socklen_t) {
     let family = rig.slot(on).map_or(Family::V4, |slot| slot.family);
     if family == Family::Unix && !args.one_in(24) {
         return give_unix(rig, args, purpose);
@@ -69,7 +74,7 @@ pub(super) fn give(
     }
     let said = text(rig, address);
     let given = bend(rig, args, encode(address), purpose);
-    let place = if given.is_null { null() } else { rig.memory.put(Use::Address, &given.bytes) };
+    let place = given.put(rig.memory);
     let whole = encode(address);
     let is_plain = given.bytes == whole && given.len as usize == whole.len();
     match (given.is_null, is_plain) {
@@ -80,15 +85,15 @@ pub(super) fn give(
             rig.say(format_args!(", {said}/{} of family {family:?}", given.len));
         }
     }
-    (place.cast(), given.len)
+    (place, given.len)
 }
 
 /// A Unix address for a call: an abstract name, none, or one of a length that may not be.
-fn give_unix(
-    rig: &mut Rig<'_>,
+fn give_unix<'a>(
+    rig: &mut Rig<'a>,
     args: &mut Args<'_>,
     purpose: Purpose,
-) -> (*const sockaddr, socklen_t) {
+) -> (Option<Piece<'a>>, socklen_t) {
     let port = args.of(&rig.ports.clone());
     let mut bytes = (libc::AF_UNIX as u16).to_ne_bytes().to_vec();
     bytes.extend([0, 1]);
@@ -98,7 +103,7 @@ fn give_unix(
     }
     let said = describe(rig, &bytes);
     let given = bend(rig, args, bytes, purpose);
-    let place = if given.is_null { null() } else { rig.memory.put(Use::Address, &given.bytes) };
+    let place = given.put(rig.memory);
     let (family, len) =
         (given.bytes.first_chunk().map(|family| u16::from_ne_bytes(*family)), given.len);
     rig.say(format_args!(
@@ -106,7 +111,7 @@ fn give_unix(
         len.cast_signed(),
         given.is_null
     ));
-    (place.cast(), given.len)
+    (place, given.len)
 }
 
 /// The text of an address that a call gave whole.

@@ -17,11 +17,11 @@
 
 use super::args::Args;
 use super::call::{self, CALLS};
-use super::outcome::Outcome;
 use super::rig::Rig;
 use super::{BEGINNING, windows, with_memory};
 use hostsim::kernel::HostId;
 use hostsim::seam;
+use hostsim::seam::raw::Outcome;
 use hostsim::world::World;
 use std::net::{Ipv6Addr, TcpListener};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -146,7 +146,7 @@ fn make(rig: &mut Rig<'_>, window: &[u8]) -> Outcome {
 
 fn close_all(rig: &Rig<'_>) {
     for slot in rig.slots.iter().filter(|slot| slot.is_open) {
-        call::close_at_once(slot.raw);
+        call::close_at_once(rig, slot.raw);
     }
 }
 

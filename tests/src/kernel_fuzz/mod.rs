@@ -13,15 +13,13 @@ pub mod compared;
 mod flow;
 pub mod free;
 pub mod fuzz;
-mod memory;
-mod outcome;
 mod rig;
 
 /// The name of the fuzz target, and of the folders of its files.
 pub const NAME: &str = "sim_kernel";
 
 use args::Args;
-use memory::Memory;
+use hostsim::seam::raw::Memory;
 
 /// The calls that an input begins with, in the plainest way, as many as its first byte says: so
 /// that what follows finds a connection.

@@ -5,9 +5,8 @@
 
 use super::args::Args;
 use super::flow::{End, Flows, mix};
-use super::memory::{Memory, Use};
-use super::outcome::Outcome;
 use hostsim::kernel::{DESCRIPTOR_COUNT, DESCRIPTOR_MIN, Descriptor};
+use hostsim::seam::raw::{Memory, Outcome, Use};
 use hostsim::world::World;
 use libc::c_int;
 use std::collections::BTreeMap;
@@ -134,21 +133,19 @@ impl<'a> Rig<'a> {
     }
 
     /// The call gave this.
-    pub(super) fn end(&mut self, value: i64) -> Outcome {
-        let outcome = Outcome::of(value);
+    pub(super) fn end(&mut self, outcome: Outcome) -> Outcome {
         self.say(format_args!(" = {outcome}"));
         outcome
     }
 
     /// The call gave this descriptor.
-    pub(super) fn end_open(&mut self, value: i64, sort: Sort, family: Family) -> Outcome {
+    pub(super) fn end_open(&mut self, outcome: Outcome, sort: Sort, family: Family) -> Outcome {
         let file = self.slots.len();
-        self.end_copy(value, Slot { raw: -1, sort, family, is_open: true, file })
+        self.end_copy(outcome, Slot { raw: -1, sort, family, is_open: true, file })
     }
 
     /// The call gave another descriptor of a file.
-    pub(super) fn end_copy(&mut self, value: i64, like: Slot) -> Outcome {
-        let outcome = Outcome::of(value);
+    pub(super) fn end_copy(&mut self, outcome: Outcome, like: Slot) -> Outcome {
         match outcome.0 {
             Ok(raw) => {
                 self.say(format_args!(" = s{}", self.slots.len()));
@@ -243,6 +240,11 @@ impl<'a> Rig<'a> {
     pub(super) fn size(&mut self, args: &mut Args<'_>) -> usize {
         let sizes: &[usize] = &[1, 5, 50, 0, 2, 300, 3, 1000, 4_000, 20_000, 70_000];
         args.of(if self.is_compared { &sizes[..8] } else { sizes })
+    }
+
+    /// The number at the end of a piece.
+    pub(super) fn number(&self, piece: Use) -> u32 {
+        u32::from_ne_bytes(self.memory.array(piece, 4))
     }
 
     /// Asserts that the pieces of a call have their margins.

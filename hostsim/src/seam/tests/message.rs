@@ -2,6 +2,7 @@
 
 use super::stream::pair_with;
 use super::{check, recv};
+use crate::seam::raw::NO_MESSAGE;
 use expect_test::expect;
 use libc::{MSG_PEEK, iovec, msghdr};
 use std::ptr::{null, null_mut};
@@ -16,11 +17,7 @@ pub(super) fn null_part(iov_len: usize) -> iovec {
 }
 
 pub(super) fn header(parts: &mut [iovec]) -> msghdr {
-    // SAFETY: a header of zeros asks for nothing.
-    let mut header: msghdr = unsafe { std::mem::zeroed() };
-    header.msg_iov = parts.as_mut_ptr();
-    header.msg_iovlen = parts.len();
-    header
+    msghdr { msg_iov: parts.as_mut_ptr(), msg_iovlen: parts.len(), ..NO_MESSAGE }
 }
 
 #[test]

@@ -6,17 +6,6 @@
 //!
 //! Calls go through `libc::`, so that the tests are of the symbols as programs link them.
 
-/// Makes a call of libc.
-macro_rules! call {
-    ($name:ident($($argument:expr),* $(,)?)) => {{
-        // SAFETY: each pointer that a test gives is null where the man page allows it or names an
-        // error for it, or is to what lives for the time of the call, of the length it says.
-        let value = unsafe { libc::$name($($argument),*) };
-        #[allow(clippy::unnecessary_cast, reason = "calls return int, long and ssize_t")]
-        $crate::seam::tests::Outcome::of(value as i64)
-    }};
-}
-
 /// Makes a call and logs it as it stands here, with what it gave.
 macro_rules! say {
     ($log:ident, $name:ident($($argument:expr),* $(,)?)) => {{
@@ -47,62 +36,16 @@ mod value;
 mod wait;
 mod watch;
 
+use super::raw::Outcome;
 use crate::fleet::Fleet;
 use crate::world::Trouble;
 use expect_test::Expect;
 use libc::{c_int, sockaddr, sockaddr_in, socklen_t};
 use std::cell::Cell;
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::mem::size_of;
 use std::ptr::{null, null_mut};
 use std::rc::Rc;
-
-/// What a call gave: its value, or the error number where it gave -1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Outcome(Result<i64, i32>);
-
-impl Outcome {
-    fn of(value: i64) -> Outcome {
-        let errno = || std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
-        Outcome(if value == -1 { Err(errno()) } else { Ok(value) })
-    }
-
-    /// The descriptor that a call opened.
-    #[track_caller]
-    fn descriptor(self) -> c_int {
-        self.0.expect("the call opens a descriptor") as c_int
-    }
-
-    /// The outcome without its value, which differs from run to run.
-    fn is_done(self) -> Outcome {
-        Outcome(self.0.map(|_| 0))
-    }
-}
-
-macro_rules! name_errors {
-    ($errno:expr, $($name:ident)*) => {
-        match $errno {
-            $(libc::$name => stringify!($name),)*
-            _ => "an error without a name here",
-        }
-    };
-}
-
-fn name_of(errno: i32) -> &'static str {
-    name_errors!(errno, EPERM ENOENT EIO EBADF EAGAIN ENOMEM EFAULT EEXIST EINVAL EMFILE ENOTTY EPIPE EDOM
-        ENOTSOCK EDESTADDRREQ EMSGSIZE EPROTOTYPE ENOPROTOOPT EPROTONOSUPPORT ESOCKTNOSUPPORT EOPNOTSUPP
-        EAFNOSUPPORT EADDRINUSE EADDRNOTAVAIL ENETUNREACH ECONNRESET EISCONN ENOTCONN ETIMEDOUT
-        ECONNREFUSED EALREADY EINPROGRESS EACCES ELOOP ENOTDIR)
-}
-
-impl Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Ok(value) => write!(f, "{value}"),
-            Err(errno) => f.write_str(name_of(errno)),
-        }
-    }
-}
 
 /// What a script saw, and the descriptors it opened: closed when the log is dropped.
 #[derive(Default)]

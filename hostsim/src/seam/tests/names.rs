@@ -1,6 +1,7 @@
 //! Names of hosts and services, as programs ask for them.
 
 use crate::fleet::Fleet;
+use crate::seam::raw::NO_HINTS;
 use expect_test::expect;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString};
@@ -165,8 +166,7 @@ const fn ask(node: &'static str) -> Ask {
 /// Asks by C, and says in words what came.
 #[expect(unsafe_code, reason = "the C interface is under test")]
 fn answer(ask: Ask) -> String {
-    // SAFETY: zeros are hints.
-    let mut hints: libc::addrinfo = unsafe { std::mem::zeroed() };
+    let mut hints = NO_HINTS;
     (hints.ai_flags, hints.ai_family) = (ask.flags, ask.family);
     (hints.ai_socktype, hints.ai_protocol) = ask.kind;
     let [node, service] =

@@ -3,6 +3,7 @@
 
 use super::{Log, NO_ADDRESS, Outcome, connect, inside, poll, recv, send};
 use crate::fleet::Fleet;
+use crate::seam::raw::NO_MESSAGE;
 use expect_test::expect;
 use libc::{c_int, c_void, iovec};
 use std::ptr::null_mut;
@@ -69,9 +70,7 @@ impl Real {
         say!(log, sendto(accepted, place, 8, 0, std::ptr::null(), 0));
         poll(dialed, libc::POLLIN);
         let mut part = iovec { iov_base: place, iov_len: 8 };
-        // SAFETY: a header of zeros asks for nothing.
-        let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
-        (header.msg_iov, header.msg_iovlen) = (&raw mut part, 1);
+        let mut header = libc::msghdr { msg_iov: &raw mut part, msg_iovlen: 1, ..NO_MESSAGE };
         say!(log, recvmsg(dialed, &mut header, 0));
         say!(log, sendmsg(dialed, &header, 0));
         let address = super::local_address(self.listener);

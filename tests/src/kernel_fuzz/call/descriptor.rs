@@ -1,12 +1,10 @@
 //! Descriptors of any kind.
 
 use crate::kernel_fuzz::args::Args;
-use crate::kernel_fuzz::memory::Use;
-use crate::kernel_fuzz::outcome::Outcome;
 use crate::kernel_fuzz::rig::{Family, Picked, Rig, Slot, Sort};
-use libc::{c_int, socklen_t};
+use hostsim::seam::raw::{self, Outcome, Use};
+use libc::c_int;
 use std::mem::size_of;
-use std::ptr::null_mut;
 
 pub(super) fn close(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
     rig.say(format_args!("close("));
@@ -20,13 +18,12 @@ pub(super) fn close(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
 }
 
 /// Closes a descriptor with a reset, beside the calls that are told of: nothing of it is left.
-pub(in crate::kernel_fuzz) fn close_at_once(raw: c_int) {
-    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
-    let (from, len) = ((&raw const linger).cast(), size_of::<libc::linger>() as socklen_t);
-    // SAFETY: a linger to read.
-    unsafe { libc::setsockopt(raw, libc::SOL_SOCKET, libc::SO_LINGER, from, len) };
-    // SAFETY: a number.
-    unsafe { libc::close(raw) };
+pub(in crate::kernel_fuzz) fn close_at_once(rig: &Rig<'_>, raw: c_int) {
+    let linger = [1, 0].map(c_int::to_ne_bytes).concat();
+    let value = rig.memory.put(Use::Address, &linger);
+    // What is no socket does not linger.
+    let _ = raw::setsockopt(raw, libc::SOL_SOCKET, libc::SO_LINGER, Some(value), 8);
+    let _ = raw::close(raw);
 }
 
 /// What a copy is like.
@@ -42,9 +39,8 @@ pub(super) fn dup(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
     rig.say(format_args!(")"));
     let like = like(rig, on);
     rig.begin();
-    // SAFETY: a number.
-    let value = unsafe { libc::dup(on.raw) };
-    rig.end_copy(value.into(), like)
+    let outcome = raw::dup(on.raw);
+    rig.end_copy(outcome, like)
 }
 
 pub(super) fn fcntl(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
@@ -63,11 +59,10 @@ pub(super) fn fcntl(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
     rig.say(format_args!(", {command}, {argument})"));
     let like = like(rig, on);
     rig.begin();
-    // SAFETY: numbers; none of the commands takes a pointer.
-    let value = unsafe { libc::fcntl(on.raw, command, argument) };
+    let outcome = raw::fcntl(on.raw, command, argument);
     match command {
-        libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => rig.end_copy(value.into(), like),
-        _ => rig.end(value.into()),
+        libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => rig.end_copy(outcome, like),
+        _ => rig.end(outcome),
     }
 }
 
@@ -78,11 +73,11 @@ pub(super) fn ioctl(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
         [libc::FIONREAD, libc::FIONBIO, libc::FIOCLEX, libc::FIONCLEX, 0x1234_5678, libc::TIOCOUTQ];
     let request = args.of(if rig.is_compared { &requests[..5] } else { &requests });
     let is_on = rig.is_compared || args.one_in(2);
-    let place = rig.memory.put::<c_int>(Use::Length, &[c_int::from(is_on)]);
-    let place = if args.one_in(16) { null_mut() } else { place };
-    rig.say(format_args!(", {request:#x}, {})", if place.is_null() { "null" } else { "a place" }));
-    let outcome = call!(rig, ioctl(on.raw, request, place.cast::<libc::c_void>()));
-    let value: c_int = rig.memory.get(Use::Length, 1);
+    let place = rig.memory.put(Use::Length, &c_int::from(is_on).to_ne_bytes());
+    let place = Some(place).filter(|_| !args.one_in(16));
+    rig.say(format_args!(", {request:#x}, {})", place.map_or("null", |_| "a place")));
+    let outcome = call!(rig, ioctl(on.raw, request, place));
+    let value = rig.number(Use::Length).cast_signed();
     rig.check(&[(Use::Length, size_of::<c_int>())]);
     if outcome.0.is_ok() {
         rig.say(format_args!(", {value}"));

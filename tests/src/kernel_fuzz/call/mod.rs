@@ -2,21 +2,18 @@
 //!
 //! To add a call: a function that takes its arguments from [`Args`], says them, and makes it with
 //! `call!`; and a row in [`CALLS`].
-#![expect(unsafe_code, reason = "a program's calls of libc, with arguments that no wrapper allows")]
 
-/// Makes a call of libc and says what it gave.
+/// Makes a call and says what it gave.
 macro_rules! call {
     ($rig:ident, $name:ident($($argument:expr),* $(,)?)) => {{
         $rig.begin();
-        // SAFETY: each pointer is null, for which every call has an error or a meaning, or is to a
-        // piece of the rig's memory of at least the length that the call is told, or that it uses.
-        let value = unsafe { libc::$name($($argument),*) };
-        #[allow(clippy::unnecessary_cast, reason = "calls return int, long and ssize_t")]
-        $rig.end(value as i64)
+        let outcome = hostsim::seam::raw::$name($($argument),*);
+        $rig.end(outcome)
     }};
 }
 
 mod descriptor;
+mod message;
 mod name;
 mod option;
 mod socket;
@@ -27,8 +24,8 @@ pub(super) use descriptor::close_at_once;
 pub(super) use socket::name_of_socket;
 
 use super::args::Args;
-use super::outcome::Outcome;
 use super::rig::Rig;
+use hostsim::seam::raw::Outcome;
 use libc::{
     EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EAGAIN, EALREADY, EBADF, ECONNABORTED, ECONNREFUSED,
     ECONNRESET, EDOM, EEXIST, EFAULT, EINPROGRESS, EINVAL, EIO, EISCONN, EMFILE, EMSGSIZE,
@@ -188,14 +185,14 @@ pub(super) const CALLS: &[Call] = &[
     ),
     row("send", 10, stream::send, Gives::Number, SEND),
     row("sendto", 4, stream::sendto, Gives::Number, SEND),
-    row("sendmsg", 4, stream::sendmsg, Gives::Number, SEND),
+    row("sendmsg", 4, message::sendmsg, Gives::Number, SEND),
     row("write", 8, stream::write, Gives::Number, SEND),
-    row("writev", 4, stream::writev, Gives::Number, SEND),
+    row("writev", 4, message::writev, Gives::Number, SEND),
     row("recv", 14, stream::recv, Gives::Number, RECEIVE),
     row("recvfrom", 4, stream::recvfrom, Gives::Number, RECEIVE),
-    row("recvmsg", 4, stream::recvmsg, Gives::Number, RECEIVE),
+    row("recvmsg", 4, message::recvmsg, Gives::Number, RECEIVE),
     row("read", 8, stream::read, Gives::Number, RECEIVE),
-    row("readv", 4, stream::readv, Gives::Number, RECEIVE),
+    row("readv", 4, message::readv, Gives::Number, RECEIVE),
     row("close", 12, descriptor::close, Gives::Nothing, &[EBADF]),
     row("dup", 2, descriptor::dup, Gives::Descriptor, &[EBADF, EMFILE]),
     row("fcntl", 4, descriptor::fcntl, Gives::Number, &[EBADF, EINVAL, EMFILE]),

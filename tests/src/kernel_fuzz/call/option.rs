@@ -1,12 +1,10 @@
 //! Socket options: every level, name, value and length.
 
 use crate::kernel_fuzz::args::Args;
-use crate::kernel_fuzz::memory::Use;
-use crate::kernel_fuzz::outcome::Outcome;
 use crate::kernel_fuzz::rig::{Rig, Sort};
+use hostsim::seam::raw::{Outcome, Use};
 use libc::{IPPROTO_IP, IPPROTO_IPV6, IPPROTO_TCP, SOL_SOCKET, c_int, socklen_t};
 use std::mem::size_of;
-use std::ptr::null_mut;
 
 /// Options whose values both kernels know and that make no difference to what is timing-free.
 const COMPARED: &[(c_int, c_int)] = &[
@@ -82,10 +80,10 @@ pub(super) fn setsockopt(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
         bytes.resize((len as usize).min(256), 0);
     }
     let place = rig.memory.put(Use::Address, &bytes);
-    let place = if oddness & 0xf == 0xf { null_mut() } else { place };
-    let is_null = place.is_null();
+    let is_null = oddness & 0xf == 0xf;
+    let place = Some(place).filter(|_| !is_null);
     rig.say(format_args!(", {first} {second}, null {is_null}, {})", len.cast_signed()));
-    call!(rig, setsockopt(on.raw, level, name, place.cast(), len))
+    call!(rig, setsockopt(on.raw, level, name, place, len))
 }
 
 pub(super) fn getsockopt(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
@@ -97,17 +95,16 @@ pub(super) fn getsockopt(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
         if oddness < 128 { 16 } else { args.of(&[4, 0, 1, 2, 3, 7, 8, 15, 64, 1 << 31, u32::MAX]) };
     let size = len.min(64) as usize;
     let place = rig.memory.fill(Use::Address, size, 0xee);
-    let place = if oddness >= 240 { null_mut() } else { place };
-    let told = rig.memory.put::<socklen_t>(Use::Length, &[len]);
-    let told = if (232..244).contains(&oddness) { null_mut() } else { told };
-    let nulls = (place.is_null(), told.is_null());
+    let told = rig.memory.put(Use::Length, &len.to_ne_bytes());
+    let nulls = (oddness >= 240, (232..244).contains(&oddness));
+    let (place, told) = (Some(place).filter(|_| !nulls.0), Some(told).filter(|_| !nulls.1));
     rig.say(format_args!(", null {nulls:?}, {})", len.cast_signed()));
     let end = rig.end_of(on);
-    let outcome = call!(rig, getsockopt(on.raw, level, name, place.cast(), told));
+    let outcome = call!(rig, getsockopt(on.raw, level, name, place, told));
     rig.check(&[(Use::Address, size), (Use::Length, size_of::<socklen_t>())]);
     if outcome.0.is_ok() && !nulls.1 {
-        let after = rig.memory.get::<socklen_t>(Use::Length, 1);
-        let bytes = rig.memory.bytes(Use::Address, size, size).to_vec();
+        let after = rig.number(Use::Length);
+        let bytes = rig.memory.bytes(Use::Address, size, size);
         rig.say(format_args!(", {after} {:x?}", &bytes[..size.min(16)]));
         let is_error = (level, name) == (SOL_SOCKET, libc::SO_ERROR);
         let is_none = after > 0 && bytes[0] == 0;

@@ -2,12 +2,10 @@
 
 use crate::kernel_fuzz::address::{self, Purpose};
 use crate::kernel_fuzz::args::Args;
-use crate::kernel_fuzz::memory::Use;
-use crate::kernel_fuzz::outcome::Outcome;
 use crate::kernel_fuzz::rig::{Family, Picked, Rig, Sort};
-use libc::{c_int, c_void, sockaddr, socklen_t};
+use hostsim::seam::raw::{self, Outcome, Piece, Use};
+use libc::{c_int, socklen_t};
 use std::mem::size_of;
-use std::ptr::null_mut;
 
 const V4: c_int = libc::AF_INET;
 const V6: c_int = libc::AF_INET6;
@@ -41,25 +39,21 @@ pub(super) fn socket(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
     flags |= if args.one_in(64) { 0x10 } else { 0 };
     rig.say(format_args!("socket({family}, {kind}|{flags:#x}, {protocol})"));
     rig.begin();
-    // SAFETY: three numbers.
-    let value = unsafe { libc::socket(family, kind | flags, protocol) };
+    let outcome = raw::socket(family, kind | flags, protocol);
     let known = [(V6, Family::V6), (UNIX, Family::Unix)];
     let known = known.iter().find(|(number, _)| *number == family);
-    let outcome =
-        rig.end_open(value.into(), Sort::Fresh, known.map_or(Family::V4, |known| known.1));
+    rig.end_open(outcome, Sort::Fresh, known.map_or(Family::V4, |known| known.1));
     if rig.is_compared && outcome.0.is_ok() && family != UNIX {
-        send_at_once(value);
+        send_at_once(rig, outcome.descriptor());
     }
     outcome
 }
 
 /// Keeps small writes from waiting for an acknowledgment, whose moment nobody knows.
-fn send_at_once(raw: c_int) {
-    let on: c_int = 1;
-    let (from, len) = ((&raw const on).cast::<c_void>(), size_of::<c_int>() as socklen_t);
-    // SAFETY: an int to read.
-    let value = unsafe { libc::setsockopt(raw, libc::IPPROTO_TCP, libc::TCP_NODELAY, from, len) };
-    assert_eq!(value, 0, "a socket of TCP has the option");
+fn send_at_once(rig: &Rig<'_>, raw: c_int) {
+    let on = rig.memory.put(Use::Address, &c_int::to_ne_bytes(1));
+    let set = raw::setsockopt(raw, libc::IPPROTO_TCP, libc::TCP_NODELAY, Some(on), 4);
+    assert_eq!(set, Outcome(Ok(0)), "a socket of TCP has the option");
 }
 
 pub(super) fn socketpair(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
@@ -67,15 +61,15 @@ pub(super) fn socketpair(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
     let kind = args.of(&[STREAM, STREAM, STREAM, STREAM, 0, 4, 11, STREAM]);
     let protocol = args.of(&[0, 0, 0, 0, 0, 0, 1, 300]);
     let flags = args.flags(&[libc::SOCK_CLOEXEC]) | libc::SOCK_NONBLOCK;
-    let place: *mut c_int = rig.memory.put(Use::List, &[-7, -7]);
-    let place = if args.one_in(16) { null_mut() } else { place };
+    let place = rig.memory.put(Use::List, &[-7, -7].map(c_int::to_ne_bytes).concat());
+    let place = Some(place).filter(|_| !args.one_in(16));
     rig.say(format_args!("socketpair({family}, {kind}|{flags:#x}, {protocol}, "));
-    rig.say(format_args!("null {})", place.is_null()));
+    rig.say(format_args!("null {})", place.is_none()));
     let outcome = call!(rig, socketpair(family, kind | flags, protocol, place));
     if outcome.0.is_ok() {
-        for from_end in [2, 1] {
-            let raw: c_int = rig.memory.get(Use::List, from_end);
-            rig.end_open(raw.into(), Sort::Connected, Family::Unix);
+        for from_end in [8, 4] {
+            let raw = c_int::from_ne_bytes(rig.memory.array(Use::List, from_end));
+            rig.end_open(Outcome(Ok(raw.into())), Sort::Connected, Family::Unix);
         }
     }
     outcome
@@ -111,12 +105,11 @@ pub(super) fn accept(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
     let room = room(rig, args);
     rig.say(format_args!(")"));
     rig.begin();
-    // SAFETY: null, or places as long as they say.
-    let value = unsafe { libc::accept(on.raw, room.place, room.len) };
-    let outcome = accepted(rig, on, value, &room);
+    let outcome = raw::accept(on.raw, room.place, room.len);
+    accepted(rig, on, outcome, &room);
     if rig.is_compared && outcome.0.is_ok() {
-        // SAFETY: numbers.
-        unsafe { libc::fcntl(value, libc::F_SETFL, libc::O_NONBLOCK) };
+        let set = raw::fcntl(outcome.descriptor(), libc::F_SETFL, libc::O_NONBLOCK);
+        assert_eq!(set, Outcome(Ok(0)), "a socket has the mode");
     }
     outcome
 }
@@ -131,14 +124,13 @@ pub(super) fn accept4(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
     flags |= if args.one_in(64) { 4 } else { 0 };
     rig.say(format_args!(", {flags:#x})"));
     rig.begin();
-    // SAFETY: null, or places as long as they say.
-    let value = unsafe { libc::accept4(on.raw, room.place, room.len, flags) };
-    accepted(rig, on, value, &room)
+    let outcome = raw::accept4(on.raw, room.place, room.len, flags);
+    accepted(rig, on, outcome, &room)
 }
 
-fn accepted(rig: &mut Rig<'_>, on: Picked, value: c_int, room: &Room) -> Outcome {
+fn accepted(rig: &mut Rig<'_>, on: Picked, outcome: Outcome, room: &Room<'_>) -> Outcome {
     let family = rig.slot(on).map_or(Family::V4, |slot| slot.family);
-    let outcome = rig.end_open(value.into(), Sort::Connected, family);
+    rig.end_open(outcome, Sort::Connected, family);
     if outcome.0.is_ok() {
         room.tell(rig);
     }
@@ -201,27 +193,27 @@ pub(super) fn getpeername(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
 }
 
 /// A place for an address.
-pub(super) struct Room {
-    pub(super) place: *mut sockaddr,
-    pub(super) len: *mut socklen_t,
+pub(super) struct Room<'a> {
+    pub(super) place: Option<Piece<'a>>,
+    pub(super) len: Option<Piece<'a>>,
     size: usize,
 }
 
 /// A place for an address, said.
-pub(super) fn room(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Room {
+pub(super) fn room<'a>(rig: &mut Rig<'a>, args: &mut Args<'_>) -> Room<'a> {
     let oddness = args.byte();
     let sizes: [socklen_t; 10] = [0, 1, 2, 15, 16, 27, 28, 128, u32::MAX, 1 << 31];
     let said = if oddness < 128 { 128 } else { args.of(&sizes) };
     let size = said.min(128) as usize;
-    let place: *mut sockaddr = rig.memory.fill(Use::Address, size, 0xee).cast();
-    let len = rig.memory.put(Use::Length, &[said]);
+    let place = rig.memory.fill(Use::Address, size, 0xee);
+    let len = rig.memory.put(Use::Length, &said.to_ne_bytes());
     let (place, len) = match oddness {
-        192..=207 => (null_mut(), null_mut()),
-        208..=223 => (null_mut(), len),
-        224..=231 => (place, null_mut()),
-        _ => (place, len),
+        192..=207 => (None, None),
+        208..=223 => (None, Some(len)),
+        224..=231 => (Some(place), None),
+        _ => (Some(place), Some(len)),
     };
-    match (place.is_null(), len.is_null()) {
+    match (place.is_none(), len.is_none()) {
         (false, false) => rig.say(format_args!(", room {}", said.cast_signed())),
         (true, false) => rig.say(format_args!(", null {}", said.cast_signed())),
         (is_null, true) => rig.say(format_args!(", null {is_null}, no length")),
@@ -229,17 +221,17 @@ pub(super) fn room(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Room {
     Room { place, len, size }
 }
 
-impl Room {
+impl Room<'_> {
     /// Says what a call wrote.
     pub(super) fn tell(&self, rig: &mut Rig<'_>) {
-        if self.len.is_null() {
+        if self.len.is_none() {
             return;
         }
         rig.check(&[(Use::Address, self.size), (Use::Length, size_of::<socklen_t>())]);
-        let len = rig.memory.get::<socklen_t>(Use::Length, 1);
+        let len = rig.number(Use::Length);
         let count = self.size.min(len as usize);
-        let bytes = rig.memory.bytes(Use::Address, self.size, self.size).to_vec();
-        if self.place.is_null() {
+        let bytes = rig.memory.bytes(Use::Address, self.size, self.size);
+        if self.place.is_none() {
             return rig.say(format_args!(", length {len}"));
         }
         let past = bytes[count..].iter().all(|byte| *byte == 0xee);
@@ -255,9 +247,8 @@ impl Room {
 /// The bytes of a socket's own address, beside the calls that are told of.
 pub(in crate::kernel_fuzz) fn name_of_socket(rig: &Rig<'_>, raw: c_int) -> Option<Vec<u8>> {
     let place = rig.memory.fill(Use::Address, 28, 0);
-    let len = rig.memory.put::<socklen_t>(Use::Length, &[28]);
-    // SAFETY: places as long as they say.
-    let value = unsafe { libc::getsockname(raw, place.cast(), len) };
-    let whole = rig.memory.get::<socklen_t>(Use::Length, 1) as usize;
-    (value == 0).then(|| rig.memory.bytes(Use::Address, 28, whole.min(28)).to_vec())
+    let len = rig.memory.put(Use::Length, &28_u32.to_ne_bytes());
+    let outcome = raw::getsockname(raw, Some(place), Some(len));
+    let whole = rig.number(Use::Length) as usize;
+    outcome.0.is_ok().then(|| rig.memory.bytes(Use::Address, 28, whole.min(28)))
 }

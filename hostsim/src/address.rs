@@ -3,6 +3,8 @@
 //! One table a host. Knows no sockets beyond their file number and no segments. An IPv4 address
 //! and its IPv4-mapped IPv6 form are one address here; a socket remembers which form it shows.
 
+mod check;
+
 use crate::clock::Instant;
 use crate::errno::{Errno, Sys};
 use std::collections::BTreeMap;

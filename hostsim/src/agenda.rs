@@ -112,13 +112,19 @@ impl Agenda {
         self.ready.remove(index)
     }
 
-    /// Asserts what the module promises.
-    pub fn check_invariants(&self) {
+    /// Asserts what the module promises, at a moment.
+    ///
+    /// # Panics
+    /// Where it is not so.
+    pub fn check_invariants(&self, now: Instant) {
         assert!(self.ready.is_sorted(), "ready events are in canonical order");
         let horizon = self.horizon.unwrap_or_default();
         assert!(self.ready.iter().all(|event| event.due <= horizon), "ready events are due");
         let last = self.ready.last();
         assert!(self.later.first().is_none_or(|first| last.is_none_or(|last| last < first)));
+        assert!(horizon <= now, "what is ready is due by now");
+        let is_ahead = |first: &Scheduled| self.horizon.is_none_or(|horizon| first.due > horizon);
+        assert!(self.later.first().is_none_or(is_ahead), "what is not ready is ahead");
     }
 }
 
@@ -140,7 +146,7 @@ mod tests {
         agenda.collect(Instant(5));
         let ids: Vec<u32> = agenda.ready().iter().map(|event| event.key.major).collect();
         assert_eq!(ids, [9, 1, 2]);
-        agenda.check_invariants();
+        agenda.check_invariants(Instant(5));
     }
 
     #[test]
@@ -150,7 +156,7 @@ mod tests {
         agenda.schedule(Instant(10), key(1));
         agenda.schedule(Instant(7), key(2));
         assert_eq!(agenda.take(0).key, key(2));
-        agenda.check_invariants();
+        agenda.check_invariants(Instant(10));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! Whether a file is ready now is asked of the file when events are collected, as Linux does: a
 //! wake only queues the watch. Edge-triggered watches leave the queue once they are reported.
 
+mod check;
+
 use super::FileId;
 use crate::errno::{Errno, Sys};
 use crate::tcp::Readiness;

@@ -6,6 +6,7 @@
 //! A descriptor names an open file; `dup` makes another name of the same file, and the file ends
 //! with its last name. Numbers are the lowest free ones, as POSIX asks.
 
+mod check;
 mod epoll;
 mod socket;
 mod unix;
@@ -330,16 +331,6 @@ impl Kernel {
     /// The open files with their numbers, in the order of the numbers.
     pub fn files(&self) -> impl Iterator<Item = (FileId, &File)> {
         self.files.iter().enumerate().filter_map(|(id, file)| Some((id as FileId, file.as_ref()?)))
-    }
-
-    /// Asserts what the Unix sockets promise, and that each is of one file or waits in a backlog.
-    pub(crate) fn check_unix(&self) {
-        self.unix.check_invariants();
-        for (id, file) in self.files() {
-            if let Object::Unix(socket) = &file.object {
-                assert_eq!(self.unix.file(*socket), Some(id), "a file's socket knows it");
-            }
-        }
     }
 
     /// The descriptors that are open, in their order.

@@ -2,7 +2,7 @@
 
 use super::order::Dials;
 use super::wire::{Side, SideIndex, WireId};
-use super::{Network, delivery_key, dial_key};
+use super::{Network, dial_key};
 use crate::address::Claim;
 use crate::agenda::{Class, Key};
 use crate::clock::Instant;
@@ -239,26 +239,5 @@ impl Network {
     pub fn pending(&self) -> impl Iterator<Item = crate::agenda::Scheduled> + '_ {
         let is_own = |class| matches!(class, Class::Delivery | Class::KernelTimer);
         self.agenda.iter().filter(move |event| is_own(event.key.class))
-    }
-
-    /// Asserts what the module promises.
-    pub fn check_invariants(&self) {
-        self.agenda.check_invariants();
-        self.hosts.iter().for_each(|host| host.kernel.check_unix());
-        self.check_routes();
-        for (id, wire) in self.wires.iter().enumerate() {
-            let Some(wire) = wire else { continue };
-            for (index, side) in wire.sides.iter().enumerate() {
-                let flight = side.flight.iter();
-                assert!(flight.is_sorted_by_key(|next| next.due), "a link keeps its order");
-                if let Some(end) = &side.end {
-                    end.check_invariants();
-                }
-                let key = delivery_key(WireId(id as u32), index as SideIndex);
-                let event = self.agenda.iter().find(|event| event.key == key);
-                assert_eq!(event.map(|event| event.due), side.scheduled, "the agenda is true");
-                self.check_schedule(WireId(id as u32), wire, index as SideIndex);
-            }
-        }
     }
 }

@@ -52,6 +52,11 @@ impl Waits {
     pub(super) fn len(&self) -> usize {
         self.list().entries.len()
     }
+
+    /// Whether every one that waits is meant.
+    pub(super) fn all(&self, is_meant: impl Fn(HostId, SocketAddr) -> bool) -> bool {
+        self.list().entries.iter().all(|wait| is_meant(wait.host, wait.address))
+    }
 }
 
 impl Future for Listening {

@@ -124,6 +124,7 @@
 
 mod call;
 mod census;
+mod check;
 mod deliver;
 mod describe;
 mod descriptor;

@@ -40,11 +40,57 @@ impl Connection {
         !self.state.is_over() && self.receive.is_closed() && self.owes_window()
     }
 
+    /// Whether no program holds the end.
+    pub fn is_orphan(&self) -> bool {
+        self.is_orphan
+    }
+
+    /// The offset of the next byte to send.
+    pub fn sent(&self) -> u64 {
+        self.send.sent()
+    }
+
+    /// The offset before which the peer takes bytes, as far as the end knows.
+    pub fn peer_edge(&self) -> u64 {
+        self.send.edge()
+    }
+
+    /// The offset before which the end takes bytes, as it told its peer.
+    pub fn edge(&self) -> u64 {
+        self.receive.edge()
+    }
+
     /// Asserts what the type promises.
+    ///
+    /// # Panics
+    /// Where it is not so.
     pub fn check_invariants(&self) {
         self.send.check_invariants();
         self.receive.check_invariants();
         assert!(!self.is_fin_sent || self.is_write_shut, "a FIN is sent after a shutdown only");
         assert!(!self.is_fin_acked || self.is_fin_sent, "an acknowledged FIN was sent");
+        assert!(!self.is_fin_sent || !self.send.has_unsent(), "a FIN is the last");
+        assert!(!self.is_done || self.is_read_shut, "after a FIN there is nothing to wait for");
+        let state = self.state;
+        assert!(!self.is_unsaid || state == State::Closed, "what is gone is closed");
+        let has_ended = !state.is_handshaking() && !state.takes_bytes();
+        assert!(!has_ended || self.is_write_shut, "{state:?}: the direction ended");
+        assert_eq!(self.is_peer_done(), self.is_done, "{state:?}: the peer's FIN came");
+        if state == State::Closed {
+            assert!(!self.send.has_unsent(), "what was not sent is given up");
+            let Owed { syn, syn_ack, ack, .. } = self.owed;
+            assert!(!syn && !syn_ack && !ack, "an end that is closed owes a reset only");
+        }
+    }
+
+    /// Whether the state says that the peer's FIN came; one that is closed does not say.
+    fn is_peer_done(&self) -> bool {
+        match self.state {
+            State::Closed => self.is_done,
+            state => matches!(
+                state,
+                State::CloseWait | State::Closing | State::LastAck | State::TimeWait
+            ),
+        }
     }
 }

@@ -64,12 +64,15 @@ pub struct SendQueue {
     sent: u64,
     edge: u64,
     limit: usize,
+    /// The largest limit that there was: what is in stays in.
+    limit_max: usize,
 }
 
 impl SendQueue {
     /// An empty queue that holds up to `limit` bytes.
     pub fn new(limit: usize) -> SendQueue {
-        SendQueue { ring: Ring::default(), acked: 0, sent: 0, edge: 0, limit: limit.max(1) }
+        let limit = limit.max(1);
+        SendQueue { ring: Ring::default(), acked: 0, sent: 0, edge: 0, limit, limit_max: limit }
     }
 
     /// Takes as much of `bytes` as there is room for.
@@ -150,12 +153,20 @@ impl SendQueue {
     /// Changes how many bytes fit; what is in stays in.
     pub fn set_limit(&mut self, limit: usize) {
         self.limit = limit.max(1);
+        self.limit_max = self.limit_max.max(self.limit);
+    }
+
+    /// The offset before which the peer takes bytes.
+    pub fn edge(&self) -> u64 {
+        self.edge
     }
 
     /// Asserts what the type promises.
     pub fn check_invariants(&self) {
         assert!(self.acked <= self.sent, "only sent bytes are acknowledged");
         assert!(self.sent <= self.end(), "only written bytes are sent");
+        assert!(self.sent <= self.edge, "only what the peer takes is sent");
+        assert!(self.queued() <= self.limit_max, "no more is kept than fits");
     }
 }
 
@@ -168,13 +179,15 @@ pub struct ReceiveQueue {
     next: u64,
     edge: u64,
     limit: usize,
+    /// The largest limit that there was: a window that was given stays given.
+    limit_max: usize,
 }
 
 impl ReceiveQueue {
     /// An empty queue that takes up to `limit` bytes.
     pub fn new(limit: usize) -> ReceiveQueue {
         let limit = limit.max(1);
-        ReceiveQueue { ring: Ring::default(), next: 0, edge: limit as u64, limit }
+        ReceiveQueue { ring: Ring::default(), next: 0, edge: limit as u64, limit, limit_max: limit }
     }
 
     /// The offset that is expected next.
@@ -228,11 +241,20 @@ impl ReceiveQueue {
     /// Changes how many bytes fit; a window that was given stays given.
     pub fn set_limit(&mut self, limit: usize) {
         self.limit = limit.max(1);
+        self.limit_max = self.limit_max.max(self.limit);
+    }
+
+    /// The offset before which the peer may send.
+    pub fn edge(&self) -> u64 {
+        self.edge
     }
 
     /// Asserts what the type promises.
     pub fn check_invariants(&self) {
         assert!(self.edge >= self.next, "the peer stays inside its window");
+        let promised = self.unread() as u64 + (self.edge - self.next);
+        assert!(promised <= self.limit_max as u64, "no more is promised than there is room for");
+        assert!(self.unread() as u64 <= self.next, "only what arrived is to be read");
     }
 }
 

@@ -32,14 +32,30 @@ impl Unix {
         format!("unix {own} to {other} {state}, {unread} B unread, {sent} B not read by its peer")
     }
 
+    /// The sockets that wait in backlogs.
+    pub(in crate::kernel) fn waiting(&self) -> Vec<UnixId> {
+        let queues = self.sockets.iter().flatten().filter_map(|socket| match &socket.role {
+            UnixRole::Listener { queue, .. } => Some(queue),
+            _ => None,
+        });
+        queues.flatten().copied().collect()
+    }
+
     /// Asserts what the module promises.
     ///
     /// # Panics
     /// Where it is not so.
     pub fn check_invariants(&self) {
         assert!(self.woken.is_empty(), "whoever was to be woken was");
+        let is_open = |id: &UnixId| self.sockets[*id as usize].is_some();
+        assert!(!self.free.iter().any(is_open), "a free number is of no socket");
+        assert_eq!(self.len() + self.free.len(), self.sockets.len(), "no number is lost");
         for (id, socket) in self.sockets.iter().enumerate() {
             let Some(socket) = socket else { continue };
+            assert!(
+                socket.packets.iter().all(|packet| packet.left <= packet.len),
+                "a part is left"
+            );
             let left: usize = socket.packets.iter().map(|packet| packet.left).sum();
             assert_eq!(left, socket.bytes.len(), "every byte is in a packet");
             let taken = |peer: &UnixId| self.see(*peer).packets.iter().map(|p| p.cost()).sum();
@@ -56,6 +72,7 @@ impl Unix {
             assert_eq!(back, Some(id as UnixId), "two peers name each other");
         }
         for (key, entry) in &self.names {
+            assert!(entry.socket.as_ref().is_none_or(is_open), "the socket of a name is open");
             let name = entry.socket.map(|id| self.name(id).map(|name| &name.key));
             assert!(name.is_none_or(|name| name == Some(key)), "a name's socket has it");
             assert!(entry.socket.is_some() || key.first() != Some(&0), "an abstract name is bound");

@@ -16,7 +16,9 @@ fn fleet() -> Fleet {
 }
 
 fn waits(fleet: &Fleet) -> usize {
-    let Census { waits, .. } = fleet.world().network().census();
+    let network = fleet.world().network();
+    network.check_invariants();
+    let Census { waits, .. } = network.census();
     waits
 }
 
@@ -67,6 +69,7 @@ fn a_wait_needs_no_retry_of_the_dial_that_follows() {
     });
     fleet.run();
     assert!(done.get());
+    assert_eq!(waits(&fleet), 0);
 }
 
 #[test]

@@ -49,6 +49,7 @@ fn two_machines_talk_in_virtual_time() {
     });
     fleet.run();
     assert_eq!(*seen.borrow(), [20, 1040, 2060, 3080]);
+    fleet.world().network().check_invariants();
 }
 
 #[test]

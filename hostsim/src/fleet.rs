@@ -72,7 +72,7 @@ impl Fleet {
         &self.world
     }
 
-    /// The address of a host.
+    /// The IPv4 address of a host.
     ///
     /// # Panics
     /// Where no host has the name.
@@ -80,6 +80,16 @@ impl Fleet {
     pub fn address(&self, name: &str) -> IpAddr {
         let host = self.host(name);
         self.world.network().address(host)
+    }
+
+    /// The IPv6 address of a host.
+    ///
+    /// # Panics
+    /// Where no host has the name.
+    #[track_caller]
+    pub fn address_v6(&self, name: &str) -> IpAddr {
+        let host = self.host(name);
+        self.world.network().address_v6(host)
     }
 
     /// The host of a name.

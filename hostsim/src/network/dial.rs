@@ -114,10 +114,7 @@ impl Network {
             IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
         };
         let address = SocketAddr::new(ip, address.port());
-        if self.host(from).owns(ip) {
-            return Ok((Destination::Host(from), address));
-        }
-        let host = self.by_address.get(&ip).map(|host| Destination::Host(*host));
+        let host = self.reached(from, ip).map(Destination::Host);
         let route = || self.routes.at(ip).map(Destination::Route);
         Ok((host.or_else(route).ok_or(Errno::ENETUNREACH)?, address))
     }
@@ -129,14 +126,11 @@ impl Network {
         let chosen = bound.or(socket.bound).map(|local| local.ip());
         let source = match chosen {
             Some(ip) if !ip.is_unspecified() => ip,
-            // The loopback interface has one address of its own (row A24).
-            _ if is_within && remote.is_ipv4() && remote.ip().is_loopback() => {
-                IpAddr::V4(Ipv4Addr::LOCALHOST)
-            }
-            _ if is_within => remote.ip(),
-            _ => self.host(at.host).address,
+            _ => self.host(at.host).source_for(remote.ip()),
         };
-        if source.is_loopback() && !is_within || source.is_ipv4() != remote.is_ipv4() {
+        // IPv6 sends from loopback, and nobody takes it.
+        let is_martian = source.is_ipv4() && source.is_loopback() && !is_within;
+        if is_martian || source.is_ipv4() != remote.is_ipv4() {
             return Err(Errno::EINVAL);
         }
         let port = match bound {

@@ -1,10 +1,11 @@
 //! A host: its name, address, kernel and what was handed to it.
 
 use super::order::Dials;
+use super::reach;
 use crate::address::Ports;
 use crate::clock::{HostClock, Instant};
-use crate::kernel::Kernel;
-use std::net::{IpAddr, Ipv4Addr};
+use crate::kernel::{HostId, Kernel};
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// The bytes that a new socket keeps for sending. Linux starts at 16 KiB and grows the buffer with
@@ -29,8 +30,10 @@ pub(super) struct Link {
 pub struct Host {
     /// Its name.
     pub name: String,
-    /// Its address, beside loopback.
+    /// Its IPv4 address, beside loopback.
     pub address: IpAddr,
+    /// Its IPv6 address, beside loopback.
+    pub address_v6: IpAddr,
     /// The bytes that new sockets keep for sending.
     pub send_limit: usize,
     /// The bytes that new sockets keep for reading.
@@ -57,10 +60,12 @@ pub struct Host {
 }
 
 impl Host {
-    pub(super) fn new(name: &str, address: Ipv4Addr) -> Host {
+    pub(super) fn new(name: &str, id: HostId) -> Host {
+        let address = reach::v4_of(id);
         Host {
             name: name.to_owned(),
             address: IpAddr::V4(address),
+            address_v6: IpAddr::V6(reach::v6_of(id)),
             send_limit: SEND_LIMIT,
             receive_limit: RECEIVE_LIMIT,
             busy_until: Instant::START,
@@ -91,11 +96,6 @@ impl Host {
     /// Whether the host is off the network.
     pub fn is_fenced(&self) -> bool {
         self.is_fenced
-    }
-
-    /// Whether an address is one of the host's own.
-    pub fn owns(&self, ip: IpAddr) -> bool {
-        ip == self.address || ip.is_loopback()
     }
 }
 

@@ -136,6 +136,7 @@ mod option;
 mod order;
 mod poll;
 mod process;
+mod reach;
 mod route;
 mod silence;
 mod timer;
@@ -160,7 +161,7 @@ use crate::kernel::{Descriptor, FileId, HostId, Kernel, Object};
 use crate::tcp::{Connection, Readiness, Segment, State};
 use host::Link;
 use std::collections::{BTreeMap, VecDeque};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::task::Waker;
 use std::time::Duration;
 use wire::Wire;
@@ -199,12 +200,14 @@ impl Network {
         Network::default()
     }
 
-    /// Adds a host; its address follows from its number: 10.0.0.1, 10.0.0.2, ….
+    /// Adds a host; its addresses follow from its number: 10.0.0.1 and fd00::1, 10.0.0.2 and fd00::2, ….
     pub fn add_host(&mut self, name: &str) -> HostId {
         let id = HostId(self.hosts.len() as u32);
-        let address = Ipv4Addr::from(u32::from(Ipv4Addr::new(10, 0, 0, 1)) + id.0);
-        self.hosts.push(Host::new(name, address));
-        self.by_address.insert(IpAddr::V4(address), id);
+        let host = Host::new(name, id);
+        for address in [host.address, host.address_v6] {
+            self.by_address.insert(address, id);
+        }
+        self.hosts.push(host);
         for host in &mut self.hosts {
             host.links.resize(id.0 as usize + 1, Link::default());
         }
@@ -225,11 +228,6 @@ impl Network {
     /// A host, to change what is handed to it.
     pub fn host_mut(&mut self, id: HostId) -> &mut Host {
         &mut self.hosts[id.0 as usize]
-    }
-
-    /// The address of a host.
-    pub fn address(&self, id: HostId) -> IpAddr {
-        self.host(id).address
     }
 
     /// Sets how long a segment takes from one host to another, from the next one on.

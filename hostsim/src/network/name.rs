@@ -1,7 +1,10 @@
 //! Names of hosts, as every host of the network resolves them.
 //!
 //! A name is the address of its route, else its hosts' addresses, wherever it is asked; only
-//! `localhost` is each one's own. Names compare without regard to ASCII case. There are no domains,
+//! `localhost` is each one's own, and it is 127.0.0.1. The addresses of IPv4 come first, as the
+//! policy of RFC 6724 has them that ranks unique-local addresses below IPv4. A real glibc does so
+//! where its `gai.conf` has that policy; the one that is built into it is older (RFC 3484) and ranks
+//! IPv6 above. Names compare without regard to ASCII case. There are no domains,
 //! and asking takes no time.
 
 use super::Network;
@@ -20,15 +23,20 @@ impl Network {
         }
     }
 
-    /// The addresses of a name, in the order in which their hosts were made, or that of the route
-    /// of this name; none where nobody has it (row A27).
+    /// The addresses of a name, or that of the route of this name; none where nobody has it (row
+    /// A27). Those of IPv4 in the order in which their hosts were made, then those of IPv6.
     pub fn resolve(&self, name: &str) -> Vec<IpAddr> {
         if let Some((ip, _)) = self.routes.named(name) {
             return vec![ip];
         }
         let name = name.to_ascii_lowercase();
         match self.names.get(&name) {
-            Some(hosts) => hosts.iter().map(|host| self.address(*host)).collect(),
+            Some(hosts) => {
+                let of = |address: fn(&Network, HostId) -> IpAddr| {
+                    hosts.iter().map(move |host| address(self, *host))
+                };
+                of(Network::address).chain(of(Network::address_v6)).collect()
+            }
             None if name == LOCALHOST => vec![IpAddr::V4(Ipv4Addr::LOCALHOST)],
             None => Vec::new(),
         }

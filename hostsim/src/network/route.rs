@@ -7,7 +7,8 @@
 //!
 //! Programs see what destination NAT shows them: to the dialer its peer is the virtual address; to
 //! the server its own address was dialed, by the dialer's. The virtual address is no host's own:
-//! nobody can bind it, and only connections go there.
+//! nobody can bind it, and only connections go there. It is of IPv4 alone: a name of a route has no
+//! IPv6 address.
 //!
 //! Until it arrives a SYN has no host. It takes as long as the longest way from its dialer to a host
 //! of the set, as that is when it is sent, and only what silences the dialer keeps it back; cuts
@@ -156,6 +157,7 @@ impl Network {
         let arrives = from == 0 && !wire.sides[0].is_silent;
         let Some(route) = wire.route.filter(|_| arrives) else { return };
         let Some(host) = self.routes.choose(route) else { return };
+        // A route has an address of IPv4.
         let ip = self.address(host);
         let wire = self.wire(id);
         wire.route = None;

@@ -1,8 +1,8 @@
 //! Silence: what a host sends and nobody hears.
 //!
 //! A direction of a connection is *silent* while the way between its hosts is cut, a host is
-//! fenced, the end that would hear it is deaf, or someone holds it. What would arrive meanwhile is
-//! lost. Its sender sends it again with growing waits, as TCP does, and an end that hears nothing
+//! fenced, the end that would hear it is deaf, or someone holds it; and where it comes from `::1` of
+//! another host, which every host drops (RFC 4291, 2.5.3). What would arrive meanwhile is lost. Its sender sends it again with growing waits, as TCP does, and an end that hears nothing
 //! for long enough gives up (`timer`). Bytes are never lost for good while both ends live: TCP
 //! delivers in order, so nothing behind the first lost byte arrives before it.
 //!
@@ -156,7 +156,8 @@ impl Network {
         let way = self.host(sender.host).links[receiver.host.0 as usize];
         let is_fenced = self.host(sender.host).is_fenced || self.host(receiver.host).is_fenced;
         let is_cut = way.is_cut && wire.route.is_none();
-        is_cut || is_fenced || receiver.orders.is_deaf || sender.orders.is_held
+        let is_foreign = sender.host != receiver.host && sender.local.ip().is_loopback();
+        is_cut || is_fenced || is_foreign || receiver.orders.is_deaf || sender.orders.is_held
     }
 
     /// Brings a direction up to date with what is ordered for it.

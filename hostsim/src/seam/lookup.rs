@@ -189,8 +189,14 @@ fn addresses(network: &Network, node: &str, hints: &Hints) -> Result<Vec<SocketA
     if hints.has(libc::AI_NUMERICHOST) {
         return Err(libc::EAI_NONAME);
     }
-    let found = network.resolve(node).into_iter();
-    let found: Vec<_> = found.filter_map(|ip| shown(SocketAddr::new(ip, 0), hints)).collect();
+    let found: Vec<_> =
+        network.resolve(node).into_iter().map(|ip| SocketAddr::new(ip, 0)).collect();
+    // What is of the family itself keeps what would be mapped away, unless all is asked for.
+    let is_own = found.iter().any(|address| hints.takes(address.ip()));
+    let is_taken =
+        |address: &SocketAddr| !is_own || hints.has(libc::AI_ALL) || hints.takes(address.ip());
+    let found = found.into_iter().filter(is_taken);
+    let found: Vec<_> = found.filter_map(|address| shown(address, hints)).collect();
     // A name without an address of the family is, to glibc's `files`, no name.
     if found.is_empty() { Err(libc::EAI_NONAME) } else { Ok(found) }
 }

@@ -5,6 +5,7 @@ use super::rig::{EDGE, Kind, Rig};
 use super::silence::Silence;
 use hostsim::address::Domain;
 use hostsim::errno::{Errno, Sys};
+use hostsim::kernel::HostId;
 use hostsim::network::{Change, OptionName, OptionValue, WireId};
 use hostsim::tcp::{Direction, Readiness};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -49,13 +50,19 @@ impl Rig {
 
     fn address(&mut self) -> SocketAddr {
         let host = self.host();
-        let own = self.network.address(host);
+        let own = self.own(host);
         let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let wild = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
         let v6 = self.random.of(&[Domain::V6.unspecified(), "::1".parse().unwrap()]);
         let foreign = "192.0.2.1".parse().unwrap();
         let ip = self.random.of(&[own, own, own, own, loopback, wild, v6, foreign]);
         SocketAddr::new(ip, self.random.of(&[7, 7, 7, 8, 9, 0]))
+    }
+
+    /// An address of a host, of either family.
+    fn own(&mut self, host: HostId) -> IpAddr {
+        let [v4, v6] = [self.network.address(host), self.network.address_v6(host)];
+        self.random.of(&[v4, v4, v6])
     }
 
     fn call_bind(&mut self, id: u64) {
@@ -74,8 +81,9 @@ impl Rig {
     fn own_address(&mut self, id: u64, address: SocketAddr) -> SocketAddr {
         let at = self.opens[&id].at();
         let is_v6 = self.network.local_address(at).unwrap().is_ipv6();
-        let own = match self.network.address(at.host) {
+        let own = match self.own(at.host) {
             IpAddr::V4(own) if is_v6 => own.to_ipv6_mapped().into(),
+            IpAddr::V6(_) if !is_v6 => self.network.address(at.host),
             own => own,
         };
         let wild = if is_v6 { Domain::V6 } else { Domain::V4 }.unspecified();
@@ -105,7 +113,7 @@ impl Rig {
             if !places.is_empty() {
                 let place = self.random.of(&places);
                 let local = self.network.local_address(place).unwrap();
-                address = SocketAddr::new(self.network.address(place.host), local.port());
+                address = SocketAddr::new(self.own(place.host), local.port());
             }
         }
         if self.random.one_in(5) {
@@ -353,10 +361,10 @@ impl Rig {
     }
 
     /// What waited to be accepted on a host may be reset.
-    fn on_listener_gone(&mut self, host: hostsim::kernel::HostId) {
-        let own = self.network.address(host);
+    fn on_listener_gone(&mut self, host: HostId) {
+        let own = [self.network.address(host), self.network.address_v6(host)];
         let route = self.route;
-        let is_own = |ip: IpAddr| ip == own || ip == route || ip.is_loopback();
+        let is_own = |ip: IpAddr| own.contains(&ip) || ip == route || ip.is_loopback();
         for flow in self.flows.iter_mut().filter(|flow| is_own(flow.remote.ip())) {
             flow.may_reset |= !flow.is_accepted;
         }

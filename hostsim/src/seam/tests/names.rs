@@ -76,7 +76,10 @@ fn a_dial_tries_every_address_and_the_last_error_wins() {
     let peer = on_client(fleet, async {
         let found: Vec<_> =
             tokio::net::lookup_host("both:7").await.expect("it is a name").collect();
-        assert_eq!(found.len(), 2);
+        let [client, server, client_v6, server_v6] =
+            ["10.0.0.1:7", "10.0.0.2:7", "[fd00::1]:7", "[fd00::2]:7"]
+                .map(|text| text.parse().unwrap());
+        assert_eq!(found, [client, server, client_v6, server_v6], "IPv4 comes first");
         let refused = TcpStream::connect("both:8").await.expect_err("nobody listens");
         assert_eq!(refused.raw_os_error(), Some(libc::ECONNREFUSED));
         let empty = TcpStream::connect(&[][..]).await.expect_err("there is no address");
@@ -132,9 +135,10 @@ fn aliases_give_their_hosts_in_the_order_of_their_making() {
         }
     });
     let network = fleet.world().network();
-    let both = ["10.0.0.1", "10.0.0.2"].map(|ip| ip.parse::<IpAddr>().expect("an address"));
-    assert_eq!(network.resolve("all"), both);
-    assert_eq!(network.resolve("Server"), both[1..]);
+    let [client, server, client_v6, server_v6] = ["10.0.0.1", "10.0.0.2", "fd00::1", "fd00::2"]
+        .map(|ip| ip.parse::<IpAddr>().expect("an address"));
+    assert_eq!(network.resolve("all"), [client, server, client_v6, server_v6]);
+    assert_eq!(network.resolve("Server"), [server, server_v6]);
     assert!(network.resolve("nobody").is_empty());
 }
 
@@ -282,13 +286,17 @@ fn check(ask: Ask, expected: expect_test::Expect) {
 
 #[test]
 fn names_of_hosts_are_answered_by_family() {
-    check(ask("server"), expect!["[10.0.0.2]:0 1/6; "]);
+    check(ask("server"), expect!["[10.0.0.2]:0 1/6; [fd00::2]:0 1/6; "]);
+    let v4 = Ask { family: libc::AF_INET, ..ask("server") };
+    check(v4, expect!["[10.0.0.2]:0 1/6; "]);
     let v6 = Ask { family: libc::AF_INET6, ..ask("server") };
-    check(v6, expect!["Name or service not known"]);
-    let mapped = Ask { flags: libc::AI_V4MAPPED, ..v6 };
-    check(mapped, expect!["[::ffff:10.0.0.2]:0 1/6; "]);
+    check(v6, expect!["[fd00::2]:0 1/6; "]);
+    // What is of the family itself is not joined by what is mapped, unless all is asked for.
+    check(Ask { flags: libc::AI_V4MAPPED, ..v6 }, expect!["[fd00::2]:0 1/6; "]);
+    let all = Ask { flags: libc::AI_V4MAPPED | libc::AI_ALL, ..v6 };
+    check(all, expect!["[::ffff:10.0.0.2]:0 1/6; [fd00::2]:0 1/6; "]);
     let named = Ask { flags: libc::AI_CANONNAME, service: Some("http"), ..ask("Alias") };
-    check(named, expect!["[10.0.0.2]:80 1/6 is server; "]);
+    check(named, expect!["[10.0.0.2]:80 1/6 is server; [fd00::2]:80 1/6; "]);
 }
 
 #[test]
@@ -314,7 +322,7 @@ fn a_route_is_dialed_by_its_name() {
 #[test]
 fn a_list_outlives_its_world_and_lists_of_the_real_one_are_freed_too() {
     let ours = on_client(fleet(), async { std::net::ToSocketAddrs::to_socket_addrs("server:1") });
-    assert_eq!(ours.expect("it is a name").count(), 1);
+    assert_eq!(ours.expect("it is a name").count(), 2);
     assert_eq!(answer(ask("1.2.3.4")), "[1.2.3.4]:0 1/6; ");
 }
 
@@ -326,6 +334,8 @@ fn addresses_have_names() {
     };
     assert_eq!(shown("10.0.0.2", 80, 0), Ok("server http".to_owned()));
     assert_eq!(shown("::ffff:10.0.0.2", 7, 0), Ok("server 7".to_owned()));
+    assert_eq!(shown("fd00::2", 7, 0), Ok("server 7".to_owned()));
+    assert_eq!(shown("fd00::99", 7, 0), Ok("fd00::99 7".to_owned()));
     assert_eq!(shown("127.0.0.1", 443, 0), Ok("localhost https".to_owned()));
     assert_eq!(shown("10.0.0.99", 80, libc::NI_NUMERICSERV), Ok("10.0.0.99 80".to_owned()));
     assert_eq!(shown("10.0.0.2", 80, libc::NI_NUMERICHOST), Ok("10.0.0.2 http".to_owned()));

@@ -134,10 +134,15 @@ impl Process {
         self.system.facts().replica
     }
 
-    /// The address to listen on: the host's own in a simulated run, every IPv4 address over
+    /// The IPv4 address to listen on: the host's own in a simulated run, every one of the host over
     /// the real system.
     pub fn address(&self) -> IpAddr {
         self.system.facts().address
+    }
+
+    /// The IPv6 address to listen on, as [`Process::address`].
+    pub fn address_v6(&self) -> IpAddr {
+        self.system.facts().address_v6
     }
 
     /// Ends with the process, when it crashes: for what stands in for something that would lose its

@@ -4,7 +4,7 @@ use crate::crash::CrashToken;
 use crate::signal::Signal;
 use crate::system::{Facts, Listen, Output, System};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -28,6 +28,7 @@ impl Os {
             name: host_name(),
             replica: 0,
             address: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            address_v6: IpAddr::V6(Ipv6Addr::UNSPECIFIED),
         };
         Os { facts, token: CrashToken::new() }
     }

@@ -22,8 +22,10 @@ pub struct Facts {
     pub name: String,
     /// Which replica of its node the process is, from zero.
     pub replica: usize,
-    /// The address to listen on.
+    /// The IPv4 address to listen on.
     pub address: IpAddr,
+    /// The IPv6 address to listen on.
+    pub address_v6: IpAddr,
 }
 
 /// A stream that a process prints to.

@@ -28,6 +28,7 @@ use hostsim::world::Trouble;
 use rand_core::Rng;
 use sim_process::system::Facts;
 use std::future::Future;
+use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -66,32 +67,33 @@ impl Sim {
             more => self.draw(REPLICAS, more, swarm::count_from(min)),
         };
         let settings = Rc::new(spec.settings.clone());
-        let mut node = Node { hosts: Vec::new(), addresses: Vec::new(), records: Vec::new() };
+        let mut node = Node::default();
         for replica in 0..count as usize {
             let name =
                 if max == 1 { spec.name.clone() } else { format!("{}-{replica}", spec.name) };
-            let (host, address) = self.add_host(&name);
+            let (host, [address, address_v6]) = self.add_host(&name);
             if name != spec.name {
                 self.world.with(|network| network.add_name(&spec.name, host));
             }
             let args = [&[name.clone()][..], &settings.args].concat();
             let vars = settings.vars.clone();
-            let facts = Facts { args, vars, name, replica, address };
+            let facts = Facts { args, vars, name, replica, address, address_v6 };
             let seat = Seat::new(facts, settings.clone(), app.cloned());
             self.slot.allow(settings.allowed.clone(), seat.record.clone());
             node.records.push(seat.record.clone());
             self.seats.push(seat);
             node.hosts.push(host);
             node.addresses.push(address);
+            node.addresses_v6.push(address_v6);
         }
         node
     }
 
     /// Makes a host and what is handed to it.
-    fn add_host(&mut self, name: &str) -> (HostId, std::net::IpAddr) {
+    fn add_host(&mut self, name: &str) -> (HostId, [IpAddr; 2]) {
         let shape = &self.shape;
         let mut stream = self.entropy.child("node").child(name).stream();
-        let (host, address) = self.world.with(|network| {
+        let (host, addresses) = self.world.with(|network| {
             let id = network.add_host(name);
             let host = network.host_mut(id);
             host.set_entropy(Box::new(move |into| stream.fill_bytes(into)));
@@ -101,7 +103,7 @@ impl Sim {
             if shape.receive_buffer > 0 {
                 host.receive_limit = shape.receive_buffer;
             }
-            (id, host.address)
+            (id, [host.address, host.address_v6])
         });
         for other in (0..host.0).map(HostId) {
             for (from, to) in [(other, host), (host, other)] {
@@ -112,7 +114,7 @@ impl Sim {
         self.slot.add_name(name);
         self.watch.add_name(name);
         self.history.borrow_mut().record(0, Event::Host { host: host.0, name });
-        (host, address)
+        (host, addresses)
     }
 
     /// Runs to the end; the failure, if there was one.

@@ -140,10 +140,11 @@ impl From<&str> for NodeSpec {
 }
 
 /// The replicas of a node, as the swarm made them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Node {
     pub(crate) hosts: Vec<HostId>,
     pub(crate) addresses: Vec<IpAddr>,
+    pub(crate) addresses_v6: Vec<IpAddr>,
     pub(crate) records: Vec<Shared>,
 }
 
@@ -156,9 +157,14 @@ impl PartialEq for Node {
 impl Eq for Node {}
 
 impl Node {
-    /// The addresses of the replicas, in their order.
+    /// The IPv4 addresses of the replicas, in their order.
     pub fn addresses(&self) -> &[IpAddr] {
         &self.addresses
+    }
+
+    /// The IPv6 addresses of the replicas, in their order.
+    pub fn addresses_v6(&self) -> &[IpAddr] {
+        &self.addresses_v6
     }
 
     /// The hosts of the replicas, in their order.

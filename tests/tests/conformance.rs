@@ -2,7 +2,7 @@
 
 use sim_tests::conformance::crashed::{CRASHES, observe};
 use sim_tests::conformance::loopback::run_on_loopback;
-use sim_tests::conformance::simulated::run_simulated;
+use sim_tests::conformance::simulated::{run_simulated, run_simulated_v6};
 use sim_tests::conformance::table::{CRASHED, IDS, TRANSLATED};
 use sim_tests::conformance::{Kind, Observation, Verdict, exceptions, further_rows, rows};
 
@@ -30,6 +30,18 @@ fn every_row_holds_at_every_place() {
          exceptions {excepted}"
     );
     print_table(rows.len());
+    assert!(failed.is_empty(), "{} observations differ", failed.len());
+}
+
+#[test]
+fn every_row_holds_between_hosts_over_ipv6() {
+    let rows = [rows(), further_rows()].concat();
+    let seen = run_simulated_v6(&rows);
+    let failed: Vec<&Observation> = seen.iter().filter(|seen| !seen.verdict.is_green()).collect();
+    for seen in &failed {
+        println!("{} {}: {:?}", seen.row.id, seen.row.name, seen.verdict);
+    }
+    println!("conformance over IPv6: two hosts {}", passed(&seen));
     assert!(failed.is_empty(), "{} observations differ", failed.len());
 }
 

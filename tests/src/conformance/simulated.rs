@@ -7,6 +7,7 @@ use hostsim::fleet::Fleet;
 use hostsim::kernel::Descriptor;
 use hostsim::world::World;
 use std::cell::RefCell;
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::rc::Rc;
 use std::time::Duration;
@@ -39,10 +40,18 @@ impl Faults for Orders {
 /// # Panics
 /// If a machine cannot be started.
 pub fn run_simulated(rows: &[Row], kind: Kind) -> Vec<Observation> {
-    rows.iter().map(|row| run_one(row, kind)).collect()
+    rows.iter().map(|row| run_one(row, kind, Fleet::address)).collect()
 }
 
-fn run_one(row: &Row, kind: Kind) -> Observation {
+/// Runs rows one after another on two hosts that reach each other by IPv6.
+///
+/// # Panics
+/// If a machine cannot be started.
+pub fn run_simulated_v6(rows: &[Row]) -> Vec<Observation> {
+    rows.iter().map(|row| run_one(row, Kind::TwoHosts, Fleet::address_v6)).collect()
+}
+
+fn run_one(row: &Row, kind: Kind, address: fn(&Fleet, &str) -> IpAddr) -> Observation {
     let mut fleet = Fleet::start(&["near", "far"]).expect("machines start");
     let (near, far) = (fleet.host("near"), fleet.host("far"));
     fleet.world().with(|network| {
@@ -53,7 +62,7 @@ fn run_one(row: &Row, kind: Kind) -> Observation {
         Kind::TwoHosts => {
             let (far, agent) = Far::channel();
             fleet.spawn("far", agent.serve());
-            Place::two_hosts(far, fleet.address("far")).named("far")
+            Place::two_hosts(far, address(&fleet, "far")).named("far")
         }
         _ => Place::one_machine().named("near"),
     };

@@ -334,10 +334,20 @@ fn no_call_takes_a_closed_descriptor() {
     assert_eq!(trouble, None);
 }
 
+/// But for its end: what a run left to a static may be dropped after it, and std looks whether a
+/// descriptor is open before it closes it.
 #[test]
 fn no_call_takes_a_simulated_descriptor_outside_a_run() {
-    expect_bad(&super::log_of(|log| calls_on(log, DESCRIPTOR_MIN)));
-    expect_bad(&super::log_of(|log| calls_on(log, i32::MAX)));
+    let logs = [
+        super::log_of(|log| calls_on(log, DESCRIPTOR_MIN)),
+        super::log_of(|log| calls_on(log, i32::MAX)),
+    ];
+    for log in logs {
+        let (ends, others): (Vec<&str>, Vec<&str>) =
+            log.lines().partition(|line: &&str| !line.ends_with("= EBADF"));
+        assert_eq!(ends, ["close(fd) = 0", "fcntl(fd, F_GETFD) = 0"]);
+        expect_bad(&others.join("\n"));
+    }
 }
 
 #[test]

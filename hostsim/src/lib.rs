@@ -21,4 +21,5 @@ pub mod network;
 pub mod seam;
 pub mod tasks;
 pub mod tcp;
+pub mod waits;
 pub mod world;

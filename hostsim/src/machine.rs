@@ -54,6 +54,10 @@ impl Machine {
         Ok(Machine { world: world.clone(), host, epoll, runtime: Some(runtime) })
     }
 
+    pub(crate) fn world(&self) -> &Rc<World> {
+        &self.world
+    }
+
     /// The machine's host.
     pub fn host(&self) -> HostId {
         self.host

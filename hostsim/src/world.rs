@@ -8,6 +8,7 @@ use crate::kernel::{Descriptor, HostId, Ready};
 use crate::network::{Entropy, Listening, Network, fixed_entropy};
 use crate::seam::{ThreadWatch, Threads};
 use crate::tasks::{Task, Tasks};
+use crate::waits::Probe;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -89,6 +90,7 @@ pub struct World {
     pub(crate) ready: RefCell<Vec<Ready>>,
     pub(crate) threads: Threads,
     tasks: RefCell<Tasks>,
+    pub(crate) probe: Probe,
     trouble: RefCell<Option<Trouble>>,
     slot: RefCell<Option<Rc<dyn Any>>>,
     has_drawn: Cell<bool>,
@@ -115,6 +117,7 @@ impl World {
             ready: RefCell::default(),
             threads: Threads::default(),
             tasks: RefCell::default(),
+            probe: Probe::default(),
             trouble: RefCell::default(),
             slot: RefCell::default(),
             has_drawn: Cell::default(),
@@ -280,7 +283,11 @@ impl World {
 
     /// The task whose code runs, inside a machine's turn.
     pub fn task(&self) -> Option<Task> {
-        self.tasks.borrow().get(tokio::task::try_id()?)
+        self.task_of(tokio::task::try_id()?)
+    }
+
+    pub(crate) fn task_of(&self, id: tokio::task::Id) -> Option<Task> {
+        self.tasks.borrow().get(id)
     }
 
     /// Fills `into` with random bytes of the current host, or of the world outside a turn.

@@ -407,30 +407,6 @@ impl Sim {
             self.record(Event::Finish { host: host.0 });
         }
     }
-
-    /// Nothing is pending and work is left: says what everybody waits for.
-    fn deadlock(&self) -> Failure {
-        let (operations, clients) = (self.outstanding, self.work.clients());
-        let text = format!(
-            "nothing is pending, no timer is set, and {operations} operations and {clients} \
-             clients have not ended"
-        );
-        let mut failure = Failure::new(Class::Deadlock, "nothing pending", text);
-        for seat in self.seats.iter().filter(|seat| !seat.is_up()) {
-            let exit =
-                seat.last_exit().map_or_else(|| "not started".to_owned(), |exit| exit.to_string());
-            failure.details.push(format!("{}: does not run ({exit})", seat.facts.name));
-        }
-        let network = self.world.network();
-        let controls = self.active.describe(&network);
-        failure.details.extend(controls.into_iter().map(|text| format!("in force: {text}")));
-        for (id, host) in network.hosts() {
-            for line in network.describe(id) {
-                failure.details.push(format!("{}: {line}", host.name));
-            }
-        }
-        failure
-    }
 }
 
 const REPLICAS: Choice = Choice::one("replicas");

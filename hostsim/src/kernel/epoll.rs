@@ -64,6 +64,11 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// What is reported with its events.
+    pub(crate) fn data(&self) -> u64 {
+        self.interest.data
+    }
+
     /// Whether the watch waits for one of `bits`.
     pub fn meets(&self, bits: Readiness) -> bool {
         self.interest.wanted().meets(bits)

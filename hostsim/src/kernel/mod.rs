@@ -328,6 +328,23 @@ impl Kernel {
         any
     }
 
+    /// What is reported for each socket that is watched, in the order of their descriptors.
+    pub(crate) fn watched_sockets(&self) -> Vec<u64> {
+        let is_socket = |watch: &&Watch| {
+            let file = self.files.get(watch.file as usize).and_then(Option::as_ref);
+            file.is_some_and(|file| matches!(file.object, Object::Socket(_) | Object::Unix(_)))
+        };
+        let mut watches = Vec::new();
+        for (_, file) in self.files() {
+            if let Object::Epoll(epoll) = &file.object {
+                let sockets = epoll.watches().filter(is_socket);
+                watches.extend(sockets.map(|watch| (watch.raw, watch.data())));
+            }
+        }
+        watches.sort_unstable();
+        watches.into_iter().map(|(_, data)| data).collect()
+    }
+
     /// The open files with their numbers, in the order of the numbers.
     pub fn files(&self) -> impl Iterator<Item = (FileId, &File)> {
         self.files.iter().enumerate().filter_map(|(id, file)| Some((id as FileId, file.as_ref()?)))

@@ -1,7 +1,7 @@
 //! What a host's sockets wait for, in words, for reports of a run that does not go on.
 
 use super::{Network, WireId};
-use crate::kernel::{HostId, Object, Role, Socket};
+use crate::kernel::{Descriptor, HostId, Object, Role, Socket};
 use crate::tcp::{Connection, State};
 
 impl Network {
@@ -13,6 +13,17 @@ impl Network {
             object => self.describe_object(object),
         };
         kernel.files().filter_map(|(_, file)| line(&file.object)).collect()
+    }
+
+    /// The socket of a descriptor, in words.
+    pub fn describe_socket(&self, at: Descriptor) -> Option<String> {
+        let kernel = &self.host(at.host).kernel;
+        let id = kernel.file_id(at.number).ok()?;
+        let (_, file) = kernel.files().find(|(other, _)| *other == id)?;
+        match &file.object {
+            Object::Unix(unix) => Some(kernel.unix.describe(*unix)),
+            object => self.describe_object(object),
+        }
     }
 
     fn describe_object(&self, object: &Object) -> Option<String> {

@@ -322,6 +322,10 @@ impl Network {
         }
     }
 
+    pub(crate) fn kernel_mut(&mut self, id: HostId) -> &mut Kernel {
+        self.kernel(id)
+    }
+
     fn kernel(&mut self, id: HostId) -> &mut Kernel {
         &mut self.host_mut(id).kernel
     }

@@ -189,7 +189,10 @@ fn wait(at: Descriptor, into: *mut epoll_event, max: c_int, timeout: Option<Dura
         let max = if into.is_null() { 0 } else { max as usize };
         let mut ready = world.ready.borrow_mut();
         ready.clear();
-        world.with(|network| network.collect(at, max, &mut ready))?;
+        match world.probe.take_event() {
+            Some(event) => ready.push(event),
+            None => world.with(|network| network.collect(at, max, &mut ready))?,
+        }
         for (index, event) in ready.iter().enumerate() {
             let event = epoll_event { events: event.events, u64: event.data };
             // SAFETY: the caller has room for `max` events, and `index` is below that.

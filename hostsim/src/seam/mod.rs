@@ -156,6 +156,9 @@ fn without_waiting<T>(
     call: impl FnOnce(&mut Network) -> Sys<T>,
 ) -> Sys<T> {
     let result = world.with(call);
+    if matches!(result, Err(Errno::EAGAIN)) {
+        world.probe.on_wait(at, name);
+    }
     if matches!(result, Err(Errno::EAGAIN)) && !is_told_not_to {
         let is_nonblocking = world.with(|network| network.is_nonblocking(at))?;
         if !is_nonblocking {

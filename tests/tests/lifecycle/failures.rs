@@ -105,6 +105,8 @@ fn a_deadlock_names_who_does_not_run_and_what_each_task_waits_for() {
             }
         });
         let other = sim.node("idle", |_| async {
+            let listener = TcpListener::bind("0.0.0.0:9").await.unwrap();
+            let _accepts = tokio::spawn(async move { listener.accept().await.map(drop) });
             let (_sender, receiver) = tokio::sync::oneshot::channel::<()>();
             drop(receiver.await);
         });
@@ -122,5 +124,13 @@ fn a_deadlock_names_who_does_not_run_and_what_each_task_waits_for() {
     assert_eq!(failure.class, Class::Deadlock);
     let details = failure.details.join("\n");
     assert!(details.contains("server: does not run (power lost)"), "{details}");
-    assert!(details.contains("client: "), "{details}");
+    let reads = "client: the program waits in recv: 10.0.0.3:";
+    assert!(details.contains(reads), "{details}");
+    let idle = "idle: the program waits for no socket: a channel, a lock or a task";
+    assert!(details.contains(idle), "{details}");
+    let accepts = "idle: a task of tests/tests/lifecycle/failures.rs:";
+    assert!(
+        details.contains(accepts) && details.contains("waits in accept: listens on"),
+        "{details}"
+    );
 }

@@ -1,0 +1,55 @@
+//! What everybody waits for, where nothing is pending and work is left.
+
+use crate::failure::{Class, Failure};
+use crate::sim::Sim;
+use hostsim::kernel::HostId;
+use hostsim::waits::Wait;
+
+impl Sim {
+    /// The failure of a run that cannot go on: who does not run, what is in force, and for each
+    /// task which socket it waits for, or that it waits for none. The run is over with it: programs
+    /// are woken to be asked.
+    pub(crate) fn deadlock(&mut self) -> Failure {
+        let (operations, clients) = (self.outstanding, self.work.clients());
+        let text = format!(
+            "nothing is pending, no timer is set, and {operations} operations and {clients} \
+             clients have not ended"
+        );
+        let mut failure = Failure::new(Class::Deadlock, "nothing pending", text);
+        for seat in self.seats.iter().filter(|seat| seat.app.is_some() && !seat.is_up()) {
+            let exit = seat.last_exit().map_or("not started".to_owned(), |exit| exit.to_string());
+            failure.details.push(format!("{}: does not run ({exit})", seat.facts.name));
+        }
+        let controls = self.active.describe(&self.world.network());
+        failure.details.extend(controls.into_iter().map(|text| format!("in force: {text}")));
+        for host in (0..self.seats.len() as u32).map(HostId) {
+            let name = self.seat_of(host).facts.name.clone();
+            let lines = self.waits(host);
+            failure.details.extend(lines.into_iter().map(|line| format!("{name}: {line}")));
+        }
+        failure
+    }
+
+    /// What the tasks of a host wait for, then the sockets that no task waits for.
+    fn waits(&mut self, host: HostId) -> Vec<String> {
+        let Some(mut machine) = self.seat_of(host).machine.take() else { return Vec::new() };
+        let (mut waits, slot) = (Vec::new(), self.slot.clone());
+        slot.while_dying(|| waits = machine.waits());
+        self.seat_of(host).machine = Some(machine);
+        let network = self.world.network();
+        let of = |wait: &Wait| network.describe_socket(wait.at).unwrap_or_default();
+        let mut lines = Vec::new();
+        for task in self.world.tasks(host) {
+            let own: Vec<&Wait> = waits.iter().filter(|wait| wait.task == Some(task)).collect();
+            if own.is_empty() {
+                lines.push(format!("{task} waits for no socket: a channel, a lock or a task"));
+            }
+            lines.extend(
+                own.iter().map(|wait| format!("{task} waits in {}: {}", wait.call, of(wait))),
+            );
+        }
+        let waited: Vec<String> = waits.iter().map(of).collect();
+        lines.extend(network.describe(host).into_iter().filter(|line| !waited.contains(line)));
+        lines
+    }
+}

@@ -3,6 +3,8 @@
 //! `cargo bench -p sim-core`. Every run has a thread of its own, which is part of its time.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use sim_core::control::{Control, Until};
+use sim_core::lifecycle::Crash;
 use sim_core::run::{Input, run};
 use sim_core::{Sim, Target};
 use std::time::Duration;
@@ -73,6 +75,94 @@ fn empty_runs(criterion: &mut Criterion) {
     criterion.bench_function("60 s idle, 100 clients", |bencher| bencher.iter(|| check(&target)));
 }
 
+/// A server with ten connections that crashes so many times, and is back at once.
+fn restarts(count: u64) -> Target {
+    Target::new("bench_restarts", move |sim| {
+        sim.set_latency(Duration::from_millis(1));
+        let server = sim.node("server", |process| async move {
+            let listener =
+                TcpListener::bind((process.address(), 7)).await.expect("the port is free");
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(answer(stream));
+            }
+        });
+        for crash in 1..=count {
+            let moment = Duration::from_secs(crash);
+            sim.at(moment, Control::restart(&server, Crash::Kill));
+        }
+        let address = server.addresses()[0];
+        for index in 0..10 {
+            sim.client(&format!("client-{index}"), move |_| async move {
+                for _ in 0..=count {
+                    let stream = TcpStream::connect((address, 7)).await;
+                    let mut stream = stream.expect("the server is back");
+                    // Until the crash, but for the last.
+                    let wait = Duration::from_secs(1) - Duration::from_millis(1);
+                    let _ = tokio::time::timeout(wait, stream.read_u8()).await;
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                }
+            });
+        }
+    })
+}
+
+fn crashes(criterion: &mut Criterion) {
+    for count in [0, 50] {
+        let target = restarts(count);
+        let name = format!("{count} crash-restarts, 10 connections");
+        criterion.bench_function(&name, |bencher| bencher.iter(|| check(&target)));
+    }
+}
+
+/// One node that wakes once a second for a day.
+fn heartbeats(criterion: &mut Criterion) {
+    let target = Target::new("bench_heartbeats", |sim| {
+        sim.client("node", |_| async {
+            for _ in 0..86_400 {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        });
+    });
+    criterion.bench_function("24 h of 1 Hz heartbeats", |bencher| bencher.iter(|| check(&target)));
+}
+
+/// Bytes are queued on both sides of a partition of eleven minutes, then it is healed.
+fn partition(criterion: &mut Criterion) {
+    let target = Target::new("bench_partition", |sim| {
+        sim.set_latency(Duration::from_millis(1));
+        let server = sim.node("echo", |process| async move {
+            let listener =
+                TcpListener::bind((process.address(), 7)).await.expect("the port is free");
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(answer(stream));
+            }
+        });
+        let address = server.addresses()[0];
+        let client = sim.client("client", move |_| async move {
+            let mut stream = TcpStream::connect((address, 7)).await.expect("the server listens");
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            let (request, mut reply) = ([7; SIZE], [0; SIZE]);
+            let (mut reader, mut writer) = stream.split();
+            let writing = async {
+                for _ in 0..600 {
+                    writer.write_all(&request).await.expect("the kernel takes it");
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+            };
+            let reading = async {
+                for _ in 0..600 {
+                    reader.read_exact(&mut reply).await.expect("all comes after the heal");
+                }
+            };
+            tokio::join!(writing, reading);
+        });
+        let cut = Control::partition(&server, &client);
+        sim.at(Duration::from_secs(1), cut.until(Until::After(Duration::from_secs(660))));
+    });
+    criterion
+        .bench_function("11-minute partition, healed", |bencher| bencher.iter(|| check(&target)));
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
@@ -80,6 +170,6 @@ criterion_group! {
         .warm_up_time(Duration::from_millis(300))
         .measurement_time(Duration::from_secs(1))
         .without_plots();
-    targets = requests, empty_runs
+    targets = requests, empty_runs, crashes, heartbeats, partition
 }
 criterion_main!(benches);

@@ -11,6 +11,7 @@ mod deadlock;
 mod dir;
 pub mod driver;
 pub mod failure;
+mod frames;
 pub mod fuzz;
 pub mod history;
 pub mod identity;

@@ -10,12 +10,12 @@
 
 use crate::check::place;
 use crate::failure::{Class, Failure, INTERNAL_PREFIX};
+use crate::frames;
 use crate::history::{Event, History};
 use crate::node::{Allowed, Panic};
 use crate::process::{Exit, Life, Shared, print};
 use hostsim::kernel::HostId;
 use hostsim::seam;
-use std::backtrace::{Backtrace, BacktraceStatus};
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::rc::Rc;
@@ -235,9 +235,8 @@ fn on_panic(info: &PanicHookInfo<'_>) -> bool {
         (None, _) => (Class::Internal, text.to_owned()),
     };
     let mut failure = Failure::new(class, origin, message);
-    let backtrace = Backtrace::capture();
-    if backtrace.status() == BacktraceStatus::Captured {
-        failure.details = backtrace.to_string().lines().map(str::to_owned).collect();
+    if matches!(class, Class::Panic) {
+        failure.details = frames::of_panic(&failure.origin);
     }
     slot.put(failure);
     true

@@ -143,8 +143,9 @@ fn a_client_that_waits_for_ever_is_class_deadlock_and_says_on_what() {
         });
     });
     assert_eq!(failure.class, Class::Deadlock);
-    let waits = failure.details.iter().any(|line| line.starts_with("client: 10.0.0.2:32768"));
-    assert!(waits, "{:?}", failure.details);
+    let waits = "client: the program waits in recv: 10.0.0.2:32768 to 10.0.0.1:7 established";
+    let is_said = failure.details.iter().any(|line| line.starts_with(waits));
+    assert!(is_said, "{:?}", failure.details);
 }
 
 #[test]

@@ -59,6 +59,9 @@ fn a_panic_that_is_not_allowed_names_node_and_task() {
     assert_eq!(failure.class, Class::Panic);
     assert!(failure.message.starts_with("node node panicked in a task of tests/"), "{failure}");
     assert!(failure.origin.starts_with("tests/tests/lifecycle/failures.rs:"), "{failure}");
+    let frame = failure.details.first().expect("the program's own frames are shown");
+    assert!(frame.contains("failures"), "{frame}");
+    assert!(frame.contains("lifecycle/failures.rs:"), "{frame}");
 }
 
 #[test]

@@ -257,8 +257,21 @@ impl Sim {
         self.shape.fixed_latency = Some(latency);
     }
 
+    /// Overrides the send buffer of the sockets of hosts that are added from now on, in bytes, in
+    /// place of what the swarm drew; zero is the default.
+    pub fn set_send_buffer(&mut self, bytes: usize) {
+        self.shape.send_buffer = bytes;
+    }
+
+    /// Overrides the receive buffer of the sockets of hosts that are added from now on, in bytes, in
+    /// place of what the swarm drew; zero is the default.
+    pub fn set_receive_buffer(&mut self, bytes: usize) {
+        self.shape.receive_buffer = bytes;
+    }
+
     /// Overrides the longest piece in which segments arrive, in bytes, in place of what the swarm
-    /// drew; zero leaves them whole.
+    /// drew; zero leaves them whole. Below [`PIECE_MIN`](swarm::PIECE_MIN) pieces are of any length
+    /// up to it.
     pub fn set_pieces(&mut self, bytes: u32) {
         self.shape.piece = bytes;
     }

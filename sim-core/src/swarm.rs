@@ -54,8 +54,18 @@ pub const BUFFERS: [usize; 8] = [0, 65_536, 16_384, 4_096, 1_024, 256, 16, 1];
 /// smallest buffers that Linux gives, a program writes some 2,100 to 4,000 bytes that nobody reads.
 pub const CAPACITY_MIN: usize = 2_304;
 
+/// The shortest piece that the swarm cuts off a segment, in bytes: the least that a segment of Linux
+/// holds of a stream that goes on (`TCP_MIN_SND_MSS`). What is shorter stays whole, and what is left
+/// of a segment may be shorter.
+///
+/// Shorter pieces, one after the other, come from no kernel, and programs take them for an attack:
+/// tungstenite refuses a handshake of more than 64 reads that are not 128 bytes each on average, so
+/// one of 170 bytes in pieces of two. A window of one byte cuts a stream as finely; so the smallest
+/// receive buffers stay, and find the reads that are too short for a program.
+pub const PIECE_MIN: u32 = 48;
+
 /// The longest pieces in which segments may arrive, in bytes; zero leaves them whole.
-pub const PIECES_MAX: [u32; 8] = [0, 16_384, 1_448, 536, 64, 16, 4, 1];
+pub const PIECES_MAX: [u32; 8] = [0, 16_384, 1_448, 536, 256, 128, 64, PIECE_MIN];
 
 /// The dimensions that every run has.
 #[derive(Clone, Debug, Default)]
@@ -148,14 +158,16 @@ fn piece(level: u64) -> (u32, String) {
 }
 
 /// Draws how many bytes of a segment come first, at most the run's longest piece; zero is all of
-/// it. A run without pieces draws nothing, and neither does a segment of one byte.
+/// it. A run without pieces draws nothing, and neither does a segment that stays whole.
 pub(crate) fn cut(source: &mut Source, shape: &Shape, len: u32) -> Option<u32> {
-    if shape.piece == 0 || len < 2 {
+    // A test that asks for shorter pieces gets them.
+    let shortest = if shape.piece < PIECE_MIN { 1 } else { PIECE_MIN };
+    if shape.piece == 0 || len <= shortest {
         return None;
     }
     let value = source.draw(Lane::Network, PIECE, 255) as u32;
     let longest = shape.piece.min(len - 1);
-    value.checked_sub(1).map(|part| 1 + part * (longest - 1) / 254)
+    value.checked_sub(1).map(|part| shortest + part * (longest - shortest) / 254)
 }
 
 /// Draws the latency of one link, up to the run's longest; a run without latency draws nothing.
@@ -173,6 +185,7 @@ pub(crate) fn link(source: &mut Source, shape: &Shape) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::Lanes;
 
     #[test]
     fn two_small_buffers_hold_what_a_program_counts_on() {
@@ -187,5 +200,29 @@ mod tests {
         }
         assert_eq!(buffer_beside(1)(7), (2_303, "2303B".to_owned()));
         assert_eq!(buffer_beside(4_096)(7), (1, "1B".to_owned()));
+    }
+
+    /// The first and the last cut, where there is one.
+    fn cuts(piece: u32, len: u32) -> [Option<u32>; 3] {
+        [0, 1, 255].map(|byte| {
+            let mut lanes = Lanes::default();
+            *lanes.lane_mut(Lane::Network) = vec![byte];
+            let shape = Shape { piece, ..Shape::default() };
+            cut(&mut Source::from_bytes(&lanes.encode()), &shape, len)
+        })
+    }
+
+    #[test]
+    fn pieces_are_as_short_as_linux_makes_them_or_a_test_asks() {
+        for piece in PIECES_MAX {
+            assert!(piece == 0 || piece >= PIECE_MIN);
+            assert_eq!(cuts(piece, PIECE_MIN), [None; 3]);
+        }
+        assert_eq!(cuts(48, 49), [None, Some(48), Some(48)]);
+        assert_eq!(cuts(1_448, 60), [None, Some(48), Some(59)]);
+        assert_eq!(cuts(1_448, 70_000), [None, Some(48), Some(1_448)]);
+        assert_eq!(cuts(1, 2), [None, Some(1), Some(1)]);
+        assert_eq!(cuts(4, 1), [None; 3]);
+        assert_eq!(cuts(4, 48), [None, Some(1), Some(4)]);
     }
 }

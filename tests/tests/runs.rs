@@ -1,8 +1,10 @@
 //! What a run is: the empty input, the classes of failures, and the two feeds of one source.
 
 use sim_core::failure::{Class, Failure};
+use sim_core::node::NodeSpec;
 use sim_core::run::{Input, Run, run};
 use sim_core::seed::Seed;
+use sim_core::source::{Lane, Lanes};
 use sim_core::{Checker, Sim, Target, Violation, always};
 use sim_tests::systems::{all, correct};
 use std::sync::Mutex;
@@ -57,6 +59,48 @@ fn any_bytes_are_a_run() {
             let run = run_bytes(&target, &bytes);
             assert_eq!(run.failure, None, "input {bytes:?}");
         }
+    }
+}
+
+/// How much of ten bytes a node takes at once, and how much its peer reads first.
+fn moved(sim: &mut Sim, expected: (usize, usize)) {
+    sim.node(NodeSpec::new("server"), move |_| async move {
+        let listener = TcpListener::bind("0.0.0.0:7").await.unwrap();
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let read = stream.read(&mut [0; 16]).await.unwrap();
+        always!(read == expected.1, "{read} bytes are read first");
+    });
+    sim.client("client", move |_| async move {
+        let stream = TcpStream::connect("server:7").await.unwrap();
+        stream.writable().await.unwrap();
+        let written = stream.try_write(&[7; 10]).unwrap();
+        always!(written == expected.0, "{written} bytes are taken at once");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    });
+}
+
+#[test]
+fn a_test_may_ask_for_buffers_and_pieces_that_the_swarm_does_not_draw() {
+    let bodies: [fn(&mut Sim); 4] = [
+        |sim| moved(sim, (10, 10)),
+        |sim| {
+            sim.set_send_buffer(1);
+            moved(sim, (1, 1));
+        },
+        |sim| {
+            sim.set_receive_buffer(3);
+            moved(sim, (10, 3));
+        },
+        |sim| {
+            sim.set_pieces(1);
+            moved(sim, (10, 1));
+        },
+    ];
+    let mut lanes = Lanes::default();
+    // The segments are cut as soon as they may be.
+    *lanes.lane_mut(Lane::Network) = vec![1; 20];
+    for body in bodies {
+        assert_eq!(run_bytes(&Target::new("asks", body), &lanes.encode()).failure, None);
     }
 }
 

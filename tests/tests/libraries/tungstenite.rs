@@ -5,8 +5,8 @@
 //! the end.
 //!
 //! Either side takes a handshake that comes in more than 64 small pieces for an attack
-//! (`AttackAttempt`). So segments stay whole, and the programs ask for buffers of their own, in place
-//! of the swarm's that may be one byte: the smallest that Linux gives.
+//! (`AttackAttempt`), as a window of one or two bytes makes them. So the programs ask for buffers of
+//! their own, in place of the swarm's: the smallest that Linux gives.
 
 use super::script::{self, PORT, SERVER, Step, Visit};
 use futures_util::future::join;
@@ -36,7 +36,6 @@ const STOP: &str = "stop";
 /// The target.
 pub(crate) fn target() -> Target {
     Target::new("library_tungstenite", |sim| {
-        sim.set_pieces(0);
         script::build(sim, LEN_MAX, serve, visit);
     })
 }

@@ -81,6 +81,28 @@ pub mod segments {}
 /// changed: that is TCP's promise, and a simulator that broke it would find bugs that are none.
 pub mod silence {}
 
+/// Lives of nodes: what is simulated of a process, and what is the real thing.
+///
+/// A process is a runtime on a host: it starts, is told to end, ends, and starts again (see
+/// [`crate::lifecycle`] for how exact its death is). Of its surroundings
+///
+/// - the network, clocks, random bytes, threads and names are simulated, as everywhere;
+/// - arguments, environment, standard streams, signals and exit are simulated where a program uses
+///   its [`Process`](crate::Process). `std::env`, `println!`, `tokio::signal` and
+///   `std::process::exit` are those of the test's process: tokio keeps one registry of signals a
+///   process, which cannot tell one node from another;
+/// - files are real, in a folder a host that is emptied at the end of the run. A crash keeps what
+///   was written, flushed or not; that is for a simulated disk;
+/// - statics are the test process's.
+///
+/// A pause stops a machine as `SIGSTOP` does: its kernel acknowledges and accepts, its timers are
+/// late. Clocks of a machine may be skewed (the wall clock alone) and drift (all of them, and its
+/// timers); the kernel's own timers of TCP go by the true time.
+///
+/// A program with timeouts must be right whatever of this comes: a lease by a machine's own clock
+/// has to allow for drift, and work that began before a pause may end long after it.
+pub mod lives {}
+
 /// How cargo-fuzz builds this workspace on a stable toolchain.
 ///
 /// cargo-fuzz sets `RUSTFLAGS` itself, which replaces every `rustflags` of a configuration file, and

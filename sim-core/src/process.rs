@@ -1,7 +1,7 @@
 //! The process of a node in a run: what stands behind [`Process`] there.
 //!
-//! A [`Life`] is one life of a process, from a start to its end; the next start makes another. The
-//! program's side of it is a [`Simulated`] system, the harness keeps the other: it feeds the input,
+//! A `Life` is one life of a process, from a start to its end; the next start makes another. The
+//! program's side of it is a `Simulated` system, the harness keeps the other: it feeds the input,
 //! sends signals, and learns of the exit. What is printed becomes events of the history, line by
 //! line. Nothing here decides when a process lives.
 

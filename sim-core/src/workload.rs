@@ -200,10 +200,14 @@ where
     F: Future<Output = Outcome> + 'static,
 {
     fn next(&mut self, source: &mut Source, frame: &Frame, id: OperationId) -> Option<Next> {
-        if id.0 > frame.operations_max || source.draw(Lane::Workload, GO_ON, 255) == 0 {
+        if id.0 > frame.operations_max {
             return None;
         }
         source.open(SpanKind::Operation, "operation");
+        if source.draw(Lane::Workload, GO_ON, 255) == 0 {
+            source.close();
+            return None;
+        }
         let client = source.below(Lane::Workload, CLIENT, self.states.len() as u64) as usize;
         let part = match frame.pause_max.is_zero() {
             true => 0,

@@ -159,14 +159,15 @@ impl Drawn {
             return None;
         }
         self.left -= 1;
+        source.open(SpanKind::Fault, "fault");
         let kind = match source.draw(Lane::Fault, KIND, 255) {
             0 => {
+                source.close();
                 self.left = 0;
                 return None;
             }
             value => self.spec.kinds[(value - 1) as usize % self.spec.kinds.len()],
         };
-        source.open(SpanKind::Fault, "fault");
         let wait = self.spec.pause_max * source.draw(Lane::Fault, WAIT, 255) as u32 / 255;
         let first = source.draw(Lane::Fault, FIRST, 255);
         let second = source.draw(Lane::Fault, SECOND, 255);

@@ -208,14 +208,15 @@ impl Drawn {
             return None;
         }
         self.left -= 1;
+        source.open(SpanKind::Lifecycle, "event");
         let kind = match source.draw(Lane::Lifecycle, KIND, 255) {
             0 => {
+                source.close();
                 self.left = 0;
                 return None;
             }
             value => self.spec.kinds[(value - 1) as usize % self.spec.kinds.len()].clone(),
         };
-        source.open(SpanKind::Lifecycle, "event");
         let wait = self.spec.pause_max * source.draw(Lane::Lifecycle, WAIT, 255) as u32 / 255;
         let who = source.draw(Lane::Lifecycle, HOST, 255);
         let extent = source.draw(Lane::Lifecycle, EXTENT, 255);

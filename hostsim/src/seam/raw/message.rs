@@ -3,7 +3,7 @@
 
 use super::Outcome;
 use super::own::known;
-use super::pages::{Memory, Piece, Use, apart, pointer};
+use super::pages::{Memory, Piece, Use, apart, parts_apart, pointer};
 use libc::{c_int, iovec, msghdr, socklen_t};
 use std::mem::size_of;
 use std::ptr::null_mut;
@@ -74,12 +74,12 @@ impl Parts<'_> {
         }
     }
 
-    fn pieces(&self) -> impl Iterator<Item = Option<Piece<'_>>> {
+    fn pieces(&self) -> Vec<Piece<'_>> {
         let parts = match self {
             Parts::Listed(parts) => parts,
             Parts::Null(_) => &[][..],
         };
-        parts.iter().map(|part| part.piece())
+        parts.iter().filter_map(|part| part.piece()).collect()
     }
 }
 
@@ -89,7 +89,7 @@ impl Parts<'_> {
 /// Where the parts overlap, and where there are more than 1,200.
 #[track_caller]
 pub fn readv(memory: &Memory, fd: c_int, parts: Parts<'_>) -> Outcome {
-    apart(parts.pieces());
+    parts_apart(&parts.pieces(), &[]);
     let (list, count) = parts.lay_out(memory);
     call!(readv(known(fd), list, count as c_int))
 }
@@ -168,7 +168,10 @@ pub fn recvmsg(
     flags: c_int,
 ) -> (Outcome, Option<Told>) {
     if let Some(message) = message {
-        apart(message.parts.pieces().chain([message.name, message.control]));
+        let others = [message.name, message.control];
+        apart(others);
+        let others: Vec<Piece<'_>> = others.into_iter().flatten().collect();
+        parts_apart(&message.parts.pieces(), &others);
     }
     let header = message.map_or(null_mut(), |message| message.lay_out(memory));
     let outcome = call!(recvmsg(known(fd), header, flags));

@@ -16,7 +16,7 @@
 //! - a descriptor of the real kernel that no call of this module opened, on this thread;
 //! - commands of `fcntl(2)` and requests of `ioctl(2)` that are not listed, some of which follow
 //!   pointers, and the option `TCP_ZEROCOPY_RECEIVE`, which does;
-//! - two pieces of one call that overlap;
+//! - two pieces of one use in one call, and parts of a buffer that overlap;
 //! - a place for a number that has no room for it or is not aligned.
 
 #[macro_use]

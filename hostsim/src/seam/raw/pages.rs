@@ -51,6 +51,7 @@ pub struct Memory {
 /// same bytes, and a piece holds what the last of them was filled with.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
+    of: Use,
     start: *mut u8,
     len: usize,
     memory: PhantomData<&'a Memory>,
@@ -92,7 +93,7 @@ impl Memory {
         let start = self.end(of).wrapping_sub(len);
         // SAFETY: a margin and `len` bytes lie before the end; the pages are this value's own.
         unsafe { start.wrapping_sub(MARGIN).write_bytes(MARK, MARGIN) };
-        Piece { start, len, memory: PhantomData }
+        Piece { of, start, len, memory: PhantomData }
     }
 
     /// A piece of `len` bytes that hold `byte`.
@@ -210,6 +211,7 @@ impl<'a> Piece<'a> {
         self.as_ptr()
     }
 
+    /// Whether the two share no byte.
     fn is_apart(self, other: Piece<'_>) -> bool {
         let ends = |piece: Piece<'_>| piece.start.addr() + piece.len;
         let is_empty = self.is_empty() || other.is_empty();
@@ -229,15 +231,30 @@ pub(super) fn place<T>(piece: Option<Piece<'_>>) -> *mut T {
     piece.map_or(null_mut(), Piece::as_place)
 }
 
-/// Asserts that the pieces of a call do not overlap: one may be written while another is read.
+/// Asserts that the pieces of a call are of different uses: one may be written while another is
+/// read, as far as the lengths say that the call is told.
 ///
 /// # Panics
-/// Where two do.
+/// Where two are of one use.
 #[track_caller]
-pub(super) fn apart<'a>(pieces: impl IntoIterator<Item = Option<Piece<'a>>>) {
+pub(super) fn apart<const N: usize>(pieces: [Option<Piece<'_>>; N]) {
     let pieces: Vec<Piece<'_>> = pieces.into_iter().flatten().collect();
     for (index, piece) in pieces.iter().enumerate() {
-        let is_apart = pieces[..index].iter().all(|other| piece.is_apart(*other));
+        let is_apart = pieces[..index].iter().all(|other| piece.of != other.of);
+        assert!(is_apart, "pieces of one call do not overlap");
+    }
+}
+
+/// Asserts that the parts of a buffer, whose lengths are their own, share no byte, and that they are
+/// apart from other pieces of the call.
+///
+/// # Panics
+/// Where they are not.
+#[track_caller]
+pub(super) fn parts_apart(parts: &[Piece<'_>], others: &[Piece<'_>]) {
+    for (index, part) in parts.iter().enumerate() {
+        let is_apart = parts[..index].iter().all(|other| part.is_apart(*other))
+            && others.iter().all(|other| part.of != other.of);
         assert!(is_apart, "pieces of one call do not overlap");
     }
 }

@@ -92,6 +92,14 @@ fn pieces_that_overlap_are_refused() {
 }
 
 #[test]
+#[should_panic(expected = "pieces of one call do not overlap")]
+fn pieces_of_one_use_are_refused() {
+    let memory = Memory::new();
+    let piece = memory.take(Use::Bytes, 8);
+    super::getsockname(-1, Some(piece.part(0, 4)), Some(piece.part(4, 4)));
+}
+
+#[test]
 #[should_panic(expected = "a piece is aligned")]
 fn a_place_for_a_number_is_aligned() {
     let memory = Memory::new();

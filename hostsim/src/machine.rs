@@ -23,6 +23,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
+/// This file, as the place of a task's spawn names it.
+pub(crate) const FILE: &str = file!();
+
 /// Whether a run seeds the branches of `tokio::select!`.
 pub const SELECT_IS_SEEDED: bool = cfg!(tokio_unstable);
 

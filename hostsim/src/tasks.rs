@@ -25,10 +25,12 @@ pub struct Task {
 }
 
 impl fmt::Display for Task {
-    /// The program itself, or where the task was spawned.
+    /// The program itself, an operation, or where the task was spawned.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.number {
             0 => f.write_str("the program"),
+            // Handed to the machine by whoever drives it.
+            _ if self.spawned_at.file() == crate::machine::FILE => f.write_str("an operation"),
             _ => write!(f, "a task of {}:{}", self.spawned_at.file(), self.spawned_at.line()),
         }
     }

@@ -39,8 +39,11 @@ impl Sim {
         let network = self.world.network();
         let of = |wait: &Wait| network.describe_socket(wait.at).unwrap_or_default();
         let mut lines = Vec::new();
+        // The host of a workload's client has operations only.
+        let has_program = self.seats[host.0 as usize].app.is_some();
         for task in self.world.tasks(host) {
             let own: Vec<&Wait> = waits.iter().filter(|wait| wait.task == Some(task)).collect();
+            let task = if has_program { task.to_string() } else { "an operation".to_owned() };
             if own.is_empty() {
                 lines.push(format!("{task} waits for no socket: a channel, a lock or a task"));
             }

@@ -11,11 +11,14 @@ use crate::report;
 use crate::run::{Input, Run, Target};
 use crate::self_check;
 use crate::settings::Settings;
+use crate::shrink::shrink_failure;
 use crate::stage::Stage;
 use crate::sweep::settings_or_exit;
 use std::cell::RefCell;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Of the passing inputs, one in so many runs again.
 const CHECKED: u64 = 1024;
@@ -69,14 +72,36 @@ fn run_on_stage(target: &Target, input: Input) -> Box<Run> {
     })
 }
 
+/// How long a failure is shrunk before the process ends; libFuzzer's own timeout is longer.
+const SHRINK_TIME: Duration = Duration::from_secs(10);
+
 fn report_and_crash(target: &Target, run: &Run, failure: &Failure) -> ! {
-    let replay = format!(
-        "replay: SIM_INPUT=fuzz/artifacts/{}/FILE cargo test --test replay, with the file that \
-         libFuzzer names below",
+    let found_by = format!(
+        "SIM_INPUT=fuzz/artifacts/{}/FILE cargo test --test replay, with the file that libFuzzer \
+         names below",
         target.name()
     );
+    // First as it is: nothing that comes after can lose it.
+    let replay = format!("replay: {found_by}");
     crate::identity::say(&report::text(target, run, failure, &[replay]));
+    let file = PathBuf::from(format!(
+        "{}min-{}-{}",
+        artifact_prefix(),
+        failure.class,
+        &run.hash.to_string()[..12]
+    ));
+    let save = &mut |bytes: &[u8]| report::write_whole(&file, bytes).map(|()| file.clone());
+    let shrunk = shrink_failure(target, run, failure, settings(), Some(SHRINK_TIME), save);
+    if let Some(found) = shrunk {
+        report::print_shrunk(target, &found, &found_by, run.tape.to_bytes().len());
+    }
     std::process::abort();
+}
+
+/// Where libFuzzer was told to put what it finds; cargo-fuzz lists what is new there.
+fn artifact_prefix() -> String {
+    let given = |arg: String| Some(arg.strip_prefix("-artifact_prefix=")?.to_owned());
+    std::env::args().find_map(given).unwrap_or_default()
 }
 
 /// Makes the `main` of a libFuzzer target for a function that gives the [`Target`].

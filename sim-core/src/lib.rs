@@ -27,6 +27,7 @@ pub mod run;
 pub mod seed;
 pub mod self_check;
 pub mod settings;
+pub mod shrink;
 pub mod sim;
 pub mod source;
 mod stage;

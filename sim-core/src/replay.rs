@@ -10,6 +10,7 @@ use crate::identity::{Identity, Subject, say, warn_unseeded};
 use crate::report;
 use crate::run::{Input, Run, Target, run};
 use crate::settings::{Settings, TraceForm};
+use crate::shrink::shrink_failure;
 use crate::sweep::confirm;
 use serde::Deserialize;
 use std::io;
@@ -170,7 +171,13 @@ fn print_failure(
 ) -> Failure {
     let diverged = confirm(target, run, failure, Some(file), settings);
     let failure = diverged.unwrap_or_else(|| failure.clone());
-    report::print(target, run, &failure, Subject::File(file), Some(file));
+    let subject = Subject::File(file);
+    let found_by = Identity { target, subject }.replay();
+    let save = &mut |bytes: &[u8]| report::save_shrunk(settings, target, run, &failure, bytes);
+    match shrink_failure(target, run, &failure, settings, None, save) {
+        Some(found) => report::print_shrunk(target, &found, &found_by, run.tape.to_bytes().len()),
+        None => report::print(target, run, &failure, subject, Some(file)),
+    }
     failure
 }
 

@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::identity::{Identity, Subject, artifacts, below_workspace, say};
 use crate::run::{Run, Target};
 use crate::settings::Settings;
+use crate::shrink::Found;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -57,18 +58,39 @@ pub fn save(
     run: &Run,
     failure: &Failure,
 ) -> io::Result<PathBuf> {
+    write(settings, target, &name(run, failure), &run.tape.to_bytes())
+}
+
+/// Writes what a failing input was shrunk to so far, beside it; gives the file.
+///
+/// # Errors
+/// What the file system says.
+pub(crate) fn save_shrunk(
+    settings: &Settings,
+    target: &Target,
+    first: &Run,
+    failure: &Failure,
+    bytes: &[u8],
+) -> io::Result<PathBuf> {
+    write(settings, target, &format!("{}-min", name(first, failure)), bytes)
+}
+
+fn name(run: &Run, failure: &Failure) -> String {
+    format!("{}-{}", failure.class, &run.hash.to_string()[..12])
+}
+
+fn write(settings: &Settings, target: &Target, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
     let root = settings.artifacts.clone().unwrap_or_else(artifacts);
     let folder = root.join(target.name());
     std::fs::create_dir_all(&folder)?;
-    let name = format!("{}-{}", failure.class, &run.hash.to_string()[..12]);
     let file = folder.join(name);
-    write_whole(&file, &run.tape.to_bytes())?;
+    write_whole(&file, bytes)?;
     Ok(file)
 }
 
 /// Writes a file that is there whole or not at all, whenever the process is killed: under a name
 /// that is no input's and no other writer's, then renamed.
-fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -105,4 +127,30 @@ pub fn print(
         }
     }
     say(&text(target, run, failure, &replay));
+}
+
+/// Prints the report of what a failure was shrunk to, with the lines to replay it, and the failure
+/// as it was found.
+pub(crate) fn print_shrunk(target: &Target, found: &Found, found_by: &str, len: usize) {
+    let Found { shrunk, run, failure, file } = found;
+    let mut lines = vec![format!(
+        "shrunk: from {len} to {} bytes in {} runs and {:.1?}{}",
+        shrunk.bytes.len(),
+        shrunk.runs,
+        shrunk.time,
+        if shrunk.is_cut { ", where the time for it ended" } else { "" },
+    )];
+    if let Some(file) = file {
+        let same = Identity { target, subject: Subject::File(file) };
+        lines.insert(0, format!("replay: {}", same.replay()));
+        let (shown, pinned) = (below_workspace(file), format!("regressions/{}", target.name()));
+        let shown = shown.display();
+        lines.push(format!("input:  {shown} ({} bytes)", shrunk.bytes.len()));
+        lines.push(format!("pin:    mkdir -p {pinned} && cp {shown} {pinned}/NAME"));
+    }
+    lines.push(format!("found:  {found_by}"));
+    for (class, origin) in shrunk.others.keys() {
+        lines.push(format!("met:    another failure on the way, {class} at {origin}"));
+    }
+    say(&text(target, run, failure, &lines));
 }

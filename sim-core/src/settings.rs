@@ -11,6 +11,7 @@
 //! | `SIM_ARTIFACTS` | the folder for failing inputs and reports |
 //! | `SIM_WATCHDOG` | real time after which one run is hung: `30` or `30s`, `500ms`, `5m` |
 //! | `SIM_BUDGET` | real time for a whole sweep, written the same way |
+//! | `SIM_SHRINK` | real time to shrink one failure, written the same way, or `off` |
 //!
 //! Invariants:
 //! - A variable that cannot be read is an error before the run, never a default.
@@ -31,11 +32,18 @@ mod seeds;
 pub use seeds::Seeds;
 
 /// The variables that are read here.
-pub const VARIABLES: [&str; 6] =
-    ["SIM_SEEDS", "SIM_INPUT", "SIM_TRACE", "SIM_ARTIFACTS", "SIM_WATCHDOG", "SIM_BUDGET"];
+pub const VARIABLES: [&str; 7] = [
+    "SIM_SEEDS",
+    "SIM_INPUT",
+    "SIM_TRACE",
+    "SIM_ARTIFACTS",
+    "SIM_WATCHDOG",
+    "SIM_BUDGET",
+    "SIM_SHRINK",
+];
 
 /// The variables that start with `SIM_` and are read elsewhere.
-pub const RESERVED: [&str; 3] = ["SIM_CHILD", "SIM_TARGET", "SIM_SHRINK"];
+pub const RESERVED: [&str; 2] = ["SIM_CHILD", "SIM_TARGET"];
 
 /// How long one run may take where `SIM_WATCHDOG` says nothing.
 const WATCHDOG_DEFAULT: Duration = Duration::from_secs(60);
@@ -44,6 +52,7 @@ const SEEDS_FORM: &str = "a number (7), a range (0..1000 or 0..=9), a commit has
     (7 to 64 hex digits), or a comma list of those";
 const TRACE_FORM: &str = "text";
 const TIME_FORM: &str = "a time above zero as seconds (30) or with a unit (500ms, 30s, 5m)";
+const SHRINK_FORM: &str = "`off`, or a time above zero (30, 500ms, 5m)";
 const INPUT_FORM: &str = "the path of a file of input bytes";
 const ARTIFACTS_FORM: &str = "the path of a folder";
 
@@ -62,6 +71,20 @@ pub struct Settings {
     pub watchdog: Duration,
     /// How much real time a sweep may take; above zero.
     pub budget: Option<Duration>,
+    /// How much real time it may take to shrink one failure.
+    pub shrink: Shrinking,
+}
+
+/// Whether failures are shrunk, and for how long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shrinking {
+    /// Nothing was said: a new failure is, for a few seconds; a file that was asked for is not.
+    #[default]
+    Unset,
+    /// None is.
+    Off,
+    /// Each is, for so long at most.
+    For(Duration),
 }
 
 /// A form of the trace.
@@ -125,6 +148,7 @@ impl Default for Settings {
             artifacts: None,
             watchdog: WATCHDOG_DEFAULT,
             budget: None,
+            shrink: Shrinking::Unset,
         }
     }
 }
@@ -158,8 +182,9 @@ impl Settings {
         let artifacts = value("SIM_ARTIFACTS", ARTIFACTS_FORM)?.map(Value::folder).transpose()?;
         let watchdog = value("SIM_WATCHDOG", TIME_FORM)?.map(Value::time).transpose()?;
         let budget = value("SIM_BUDGET", TIME_FORM)?.map(Value::time).transpose()?;
-        let watchdog = watchdog.unwrap_or(WATCHDOG_DEFAULT);
-        Ok(Settings { seeds, input, trace, artifacts, watchdog, budget })
+        let shrink = value("SIM_SHRINK", SHRINK_FORM)?.map(Value::shrink).transpose()?;
+        let (watchdog, shrink) = (watchdog.unwrap_or(WATCHDOG_DEFAULT), shrink.unwrap_or_default());
+        Ok(Settings { seeds, input, trace, artifacts, watchdog, budget, shrink })
     }
 }
 
@@ -195,6 +220,10 @@ impl Value {
 
     fn time(self) -> Result<Duration, SettingsError> {
         parse_time(&self.text).map_err(|reason| self.malformed(reason.to_owned()))
+    }
+
+    fn shrink(self) -> Result<Shrinking, SettingsError> {
+        if self.text == "off" { Ok(Shrinking::Off) } else { self.time().map(Shrinking::For) }
     }
 
     /// Takes the path of a file that can be opened now, so a run does not fail late.

@@ -10,6 +10,7 @@ use crate::report;
 use crate::run::{Input, Run, Target, refuse_nesting};
 use crate::self_check;
 use crate::settings::{Seeds, Settings, workspace};
+use crate::shrink::{TIME_DEFAULT, shrink_failure};
 use crate::stage::Stage;
 use hostsim::seam::outside;
 use std::path::{Path, PathBuf};
@@ -170,8 +171,16 @@ impl Sweep {
             }
             None => failure,
         };
-        let seed_text = seed.to_string();
-        report::print(target, run, &failure, Subject::Seeds(&seed_text), file.as_deref());
+        let (seed_text, unset) = (seed.to_string(), Some(TIME_DEFAULT));
+        let subject = Subject::Seeds(&seed_text);
+        let found_by = Identity { target, subject }.replay();
+        let save = &mut |bytes: &[u8]| report::save_shrunk(settings, target, run, &failure, bytes);
+        match shrink_failure(target, run, &failure, settings, unset, save) {
+            Some(found) => {
+                report::print_shrunk(target, &found, &found_by, run.tape.to_bytes().len());
+            }
+            None => report::print(target, run, &failure, subject, file.as_deref()),
+        }
         self.bugs.push(Bug { failure, seed, file, hash: run.hash, count: 1 });
     }
 }

@@ -225,7 +225,7 @@ fn unknown_names_are_errors() {
     assert_eq!(
         error.to_string(),
         "unknown variable SIM_SEED; expected one of SIM_SEEDS, SIM_INPUT, SIM_TRACE, \
-         SIM_ARTIFACTS, SIM_WATCHDOG, SIM_BUDGET, SIM_CHILD, SIM_TARGET, SIM_SHRINK"
+         SIM_ARTIFACTS, SIM_WATCHDOG, SIM_BUDGET, SIM_SHRINK, SIM_CHILD, SIM_TARGET"
     );
     assert!(check(&["SIM_"]).is_err());
 }

@@ -1,0 +1,287 @@
+//! The shrinker: a failing input becomes the simplest one that fails in the same way.
+//!
+//! It works on the choices of the failing run, not on its bytes: whole operations, faults and events
+//! go, values fall to zero, times are handed on. What it proposes is run, and what that run really
+//! chose is what counts: a proposal that goes astray still may be simpler. [`Shrinker::consider`] is
+//! the only door to a run, and takes only what fails with the same class and origin; so it cannot
+//! slip to another bug, and other bugs that are met on the way are kept apart.
+//!
+//! Simpler is shorter as an input, then less virtual time, then fewer events, then lower values in
+//! the order of the lanes. That order is total, so there is one simplest input; passes are greedy
+//! and need not find it, but in what they were measured on they do.
+//!
+//! A failure that does not fail again is not shrunk: the report says how often it did.
+//!
+//! # Determinism
+//! The same failing input gives the same result, where no limit of real time ends the search.
+
+mod draft;
+mod failure;
+mod passes;
+mod subject;
+
+use passes::Pass;
+
+pub use draft::Rank;
+pub use subject::{Attempt, Bug, Subject, TargetSubject};
+
+pub(crate) use draft::{Cell, Draft, Value};
+pub(crate) use failure::{Found, TIME_DEFAULT, shrink_failure};
+
+use crate::tape::Tape;
+use hostsim::seam::outside;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Where a search ends at the latest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// The most runs.
+    pub runs_max: u64,
+    /// The most real time.
+    pub time_max: Duration,
+}
+
+impl Default for Budget {
+    /// Ten thousand runs, twenty seconds.
+    fn default() -> Budget {
+        Budget { runs_max: 10_000, time_max: Duration::from_secs(20) }
+    }
+}
+
+/// How many times a failure is run again before it is shrunk.
+const REPLAYS: u64 = 3;
+
+/// What a search found.
+#[derive(Clone, Debug)]
+pub struct Shrunk {
+    /// The simplest input.
+    pub bytes: Vec<u8>,
+    /// What it failed with.
+    pub bug: Bug,
+    /// How many runs the search took.
+    pub runs: u64,
+    /// How much real time.
+    pub time: Duration,
+    /// How often the input that was given failed again, of how many times.
+    pub replays: (u64, u64),
+    /// Other bugs that were met: for each the simplest input seen.
+    pub others: BTreeMap<Bug, Vec<u8>>,
+    /// Whether the budget ended it.
+    pub is_cut: bool,
+}
+
+/// Shrinks a failing input; nothing where it does not fail. `on_gain` is given each simpler input as
+/// soon as it is known, so that an interrupt loses nothing.
+pub fn shrink(
+    subject: &mut dyn Subject,
+    bytes: &[u8],
+    budget: Budget,
+    on_gain: &mut dyn FnMut(&[u8]),
+) -> Option<Shrunk> {
+    let start = outside::monotonic();
+    let first = subject.attempt(bytes);
+    let bug = first.bug.clone()?;
+    let mut same = 0;
+    for _ in 0..REPLAYS {
+        let again = subject.attempt(bytes);
+        same += u64::from(again.bug == first.bug && again.hash == first.hash);
+    }
+    let mut shrinker = Shrinker::new(subject, bug, first, budget, start, on_gain);
+    shrinker.runs += REPLAYS + 1;
+    if same == REPLAYS {
+        shrinker.go();
+    }
+    let bytes = if same == REPLAYS { shrinker.best.bytes } else { bytes.to_vec() };
+    Some(Shrunk {
+        bytes,
+        bug: shrinker.bug,
+        runs: shrinker.runs,
+        time: outside::monotonic() - start,
+        replays: (same, REPLAYS),
+        others: shrinker.others,
+        is_cut: shrinker.is_cut,
+    })
+}
+
+/// The simplest failing run so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Best {
+    pub(crate) draft: Draft,
+    bytes: Vec<u8>,
+    rank: Rank,
+}
+
+impl Best {
+    fn of(attempt: &Attempt) -> Best {
+        let draft = Draft::of(&attempt.tape);
+        let bytes = draft.to_bytes();
+        let rank = Rank::of(&draft, bytes.len(), attempt.elapsed, attempt.steps);
+        Best { draft, bytes, rank }
+    }
+}
+
+/// A search.
+pub(crate) struct Shrinker<'s> {
+    subject: &'s mut dyn Subject,
+    bug: Bug,
+    pub(crate) best: Best,
+    /// Inputs that were run already.
+    seen: BTreeSet<Vec<u8>>,
+    others: BTreeMap<Bug, Vec<u8>>,
+    runs: u64,
+    budget: Budget,
+    start: Duration,
+    is_cut: bool,
+    on_gain: &'s mut dyn FnMut(&[u8]),
+}
+
+impl<'s> Shrinker<'s> {
+    fn new(
+        subject: &'s mut dyn Subject,
+        bug: Bug,
+        first: Attempt,
+        budget: Budget,
+        start: Duration,
+        on_gain: &'s mut dyn FnMut(&[u8]),
+    ) -> Shrinker<'s> {
+        let best = Best::of(&first);
+        Shrinker {
+            subject,
+            bug,
+            best,
+            seen: BTreeSet::new(),
+            others: BTreeMap::new(),
+            runs: 0,
+            budget,
+            start,
+            is_cut: false,
+            on_gain,
+        }
+    }
+
+    /// Runs the passes, those that gain first, until none does.
+    fn go(&mut self) {
+        let mut order = passes::CHEAP.to_vec();
+        loop {
+            let before = self.best.bytes.len();
+            let (gains, rest): (Vec<Pass>, Vec<Pass>) =
+                order.iter().partition(|pass| self.gains(**pass));
+            // Numbers that hang together are lowered by steps where each is lowered alone.
+            let crawls = self.best.bytes.len() == before;
+            let has_dear = crawls && passes::DEAR.iter().any(|pass| self.gains(*pass));
+            if gains.is_empty() && !has_dear || self.is_over() {
+                return;
+            }
+            order = [gains, rest].concat();
+        }
+    }
+
+    /// Runs a pass; whether it found something simpler.
+    fn gains(&mut self, pass: Pass) -> bool {
+        let before = self.best.rank.clone();
+        pass(self);
+        self.best.rank < before
+    }
+
+    /// Whether the budget is used up.
+    pub(crate) fn is_over(&mut self) -> bool {
+        let is_over = self.runs >= self.budget.runs_max
+            || outside::monotonic() - self.start >= self.budget.time_max;
+        self.is_cut |= is_over;
+        is_over
+    }
+
+    /// The cells of the best run so far.
+    pub(crate) fn cells(&self) -> &[Cell] {
+        &self.best.draft.cells
+    }
+
+    /// Proposes choices. Whether their run fails in the same way, is simpler than the best so far,
+    /// and does the same when it is run again; then it is the best.
+    pub(crate) fn consider(&mut self, cells: Vec<Cell>) -> bool {
+        let draft = Draft { cells, spans: Vec::new() };
+        let bytes = draft.to_bytes();
+        if bytes == self.best.bytes || self.is_over() || !self.seen.insert(bytes.clone()) {
+            return false;
+        }
+        self.runs += 1;
+        let attempt = self.subject.attempt(&bytes);
+        if attempt.bug.as_ref() != Some(&self.bug) {
+            self.keep_other(&attempt, bytes);
+            return false;
+        }
+        let best = Best::of(&attempt);
+        if best.rank >= self.best.rank {
+            return false;
+        }
+        // What the run really chose is the input from here on; it has to do the same.
+        self.runs += 1;
+        let again = self.subject.attempt(&best.bytes);
+        if again.hash != attempt.hash || again.bug != attempt.bug {
+            return false;
+        }
+        self.seen.insert(best.bytes.clone());
+        self.best = best;
+        (self.on_gain)(&self.best.bytes);
+        true
+    }
+
+    fn keep_other(&mut self, attempt: &Attempt, bytes: Vec<u8>) {
+        if let Some(bug) = attempt.bug.clone() {
+            let kept = self.others.entry(bug).or_insert_with(|| bytes.clone());
+            if bytes.len() < kept.len() {
+                *kept = bytes;
+            }
+        }
+    }
+
+    /// Proposes the best run with some cells changed.
+    pub(crate) fn consider_with(&mut self, change: impl FnOnce(&mut Vec<Cell>)) -> bool {
+        let mut cells = self.cells().to_vec();
+        change(&mut cells);
+        self.consider(cells)
+    }
+
+    /// Proposes the best run with one number in place of another.
+    pub(crate) fn consider_number(&mut self, at: usize, value: u64) -> bool {
+        let max = match self.cells().get(at).map(|cell| &cell.value) {
+            Some(Value::Number { max, value: now, .. }) if *now != value => *max,
+            _ => return false,
+        };
+        value <= max && self.consider_with(|cells| cells[at].set_number(value))
+    }
+}
+
+/// The largest `count` for which `holds`, or nearly: doubles while it does, then bisects. What
+/// holds stays done, so `holds(count)` is about the state that `holds` of less left.
+pub(crate) fn find_integer(mut holds: impl FnMut(usize) -> bool) -> usize {
+    for count in 1..5 {
+        if !holds(count) {
+            return count - 1;
+        }
+    }
+    let (mut low, mut high) = (4, 8);
+    while holds(high) {
+        (low, high) = (high, high * 2);
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// The choices of a tape and their rank, for who compares runs.
+pub fn rank(tape: &Tape, elapsed: Duration, steps: u64) -> Rank {
+    let draft = Draft::of(tape);
+    let len = draft.to_bytes().len();
+    Rank::of(&draft, len, elapsed, steps)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! The shrinker on predicates over draws: each case has one simplest form, and every failing input
+//! becomes it.
+
+use super::*;
+use crate::failure::Class;
+use crate::history::Hash;
+use crate::source::{Choice, Lane, Source};
+use crate::tape::SpanKind;
+
+/// A predicate over a source: whether it fails.
+struct Toy<F>(F);
+
+impl<F: FnMut(&mut Source) -> bool> Subject for Toy<F> {
+    fn attempt(&mut self, bytes: &[u8]) -> Attempt {
+        attempt(&mut self.0, Source::from_bytes(bytes))
+    }
+}
+
+fn attempt(fails: &mut impl FnMut(&mut Source) -> bool, mut source: Source) -> Attempt {
+    let bug = fails(&mut source).then(|| (Class::Correctness, "toy".to_owned()));
+    let (hash, elapsed, steps) = (Hash([0; 32]), Duration::ZERO, 0);
+    Attempt { tape: source.into_tape(), bug, hash, elapsed, steps }
+}
+
+/// Shrinks as many failing seeds as asked for; the distinct results, and the most runs of one.
+fn results(count: usize, mut fails: impl FnMut(&mut Source) -> bool) -> (Vec<Vec<u8>>, u64) {
+    let (mut found, mut runs, mut failing) = (BTreeSet::new(), 0, 0);
+    for seed in 0.. {
+        assert!(seed < 200_000, "{failing} seeds fail of {seed}");
+        let first = attempt(&mut fails, Source::from_seed(seed));
+        if first.bug.is_none() {
+            continue;
+        }
+        failing += 1;
+        let bytes = first.tape.to_bytes();
+        let mut toy = Toy(&mut fails);
+        let shrunk = shrink(&mut toy, &bytes, Budget::default(), &mut |_| {}).unwrap();
+        assert!(
+            !shrunk.is_cut,
+            "the budget is enough: {} runs, {:?}, {:?}",
+            shrunk.runs, shrunk.time, shrunk.bytes
+        );
+        runs = runs.max(shrunk.runs);
+        found.insert(shrunk.bytes);
+        if failing == count {
+            break;
+        }
+    }
+    (found.into_iter().collect(), runs)
+}
+
+const MORE: Choice = Choice::one("more");
+const ITEM: Choice = Choice::two("item");
+
+/// A list of numbers, each behind a draw that says that it goes on.
+fn list(source: &mut Source, max: u64) -> Vec<u64> {
+    let mut items = Vec::new();
+    loop {
+        source.open(SpanKind::Operation, "item");
+        let goes_on = source.draw(Lane::Workload, MORE, 7) > 0;
+        if goes_on && items.len() < 100 {
+            items.push(source.draw(Lane::Workload, ITEM, max));
+        }
+        source.close();
+        if !goes_on || items.len() == 100 {
+            return items;
+        }
+    }
+}
+
+#[track_caller]
+fn expect_one(bytes: &[u8], fails: impl FnMut(&mut Source) -> bool) {
+    let (found, runs) = results(50, fails);
+    println!("at most {runs} runs");
+    assert_eq!(found, [bytes.to_vec()], "in at most {runs} runs");
+}
+
+/// The workload lane alone, after an empty swarm.
+fn workload(bytes: &[u8]) -> Vec<u8> {
+    [&[0, bytes.len() as u8][..], bytes].concat()
+}
+
+#[test]
+fn a_list_that_is_not_its_own_reverse_is_two_items() {
+    expect_one(&workload(&[1, 1, 0, 1]), |source| {
+        let items = list(source, 1_000);
+        items.iter().rev().ne(items.iter())
+    });
+}
+
+#[test]
+fn a_large_item_is_the_least_of_those() {
+    expect_one(&workload(&[1, 132, 3]), |source| {
+        list(source, 1_000).iter().any(|item| *item >= 900)
+    });
+}
+
+#[test]
+fn three_different_items_are_the_first_numbers() {
+    expect_one(&workload(&[1, 1, 0, 1, 2, 0, 1]), |source| {
+        let mut items = list(source, 1_000);
+        items.sort_unstable();
+        items.dedup();
+        items.len() >= 3
+    });
+}
+
+#[test]
+fn two_items_that_are_the_same_become_zeros() {
+    expect_one(&workload(&[1, 0, 0, 1]), |source| {
+        let items = list(source, 50);
+        (1..items.len()).any(|at| items[..at].contains(&items[at]))
+    });
+}
+
+#[test]
+fn numbers_that_differ_by_one_move_together() {
+    const ONE: Choice = Choice::two("one");
+    const OTHER: Choice = Choice::two("other");
+    expect_one(&workload(&[10, 0, 9]), |source| {
+        let one = source.draw(Lane::Workload, ONE, 1_000);
+        let other = source.draw(Lane::Workload, OTHER, 1_000);
+        one >= 10 && one.abs_diff(other) == 1
+    });
+}
+
+#[test]
+fn a_sum_is_handed_on_to_the_last() {
+    expect_one(&workload(&[1, 232, 3]), |source| list(source, 1_000).iter().sum::<u64>() >= 1_000);
+}
+
+#[test]
+fn a_failure_that_does_not_come_again_is_not_shrunk() {
+    let mut count = 0;
+    let mut toy = Toy(move |source: &mut Source| {
+        count += 1;
+        source.draw(Lane::Workload, ITEM, 9);
+        count % 2 == 1
+    });
+    let shrunk = shrink(&mut toy, &[0, 1, 7], Budget::default(), &mut |_| {}).unwrap();
+    assert_eq!(shrunk.replays, (1, 3));
+    assert_eq!(shrunk.bytes, [0, 1, 7]);
+}
+
+#[test]
+fn another_bug_is_kept_apart() {
+    struct Two;
+    impl Subject for Two {
+        fn attempt(&mut self, bytes: &[u8]) -> Attempt {
+            let mut source = Source::from_bytes(bytes);
+            let value = source.draw(Lane::Workload, ITEM, 1_000);
+            let origin = if value >= 500 { "large" } else { "small" };
+            let mut attempt = attempt(&mut |_| true, source);
+            attempt.bug = Some((Class::Correctness, origin.to_owned()));
+            attempt
+        }
+    }
+    let shrunk = shrink(&mut Two, &workload(&[132, 3]), Budget::default(), &mut |_| {}).unwrap();
+    assert_eq!(shrunk.bytes, workload(&[244, 1]));
+    let other: Vec<_> =
+        shrunk.others.iter().map(|((_, origin), bytes)| (&**origin, bytes)).collect();
+    assert_eq!(other, [("small", &Vec::new())]);
+}

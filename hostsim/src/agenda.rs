@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 pub enum Class {
     /// The next segment of one direction of a connection reaches its host.
     Delivery,
+    /// The next datagram of one host to another reaches its host.
+    Datagram,
     /// A timer of a host's kernel.
     KernelTimer,
     /// The next deadline of a machine's runtime.
@@ -33,7 +35,7 @@ pub struct Key {
     pub class: Class,
     /// The first part of its identity: a connection, a host, an operation.
     pub major: u32,
-    /// The second part: a direction of a connection, else zero.
+    /// The second part: a direction of a connection, the host that a datagram is for, else zero.
     pub minor: u32,
 }
 

@@ -9,11 +9,14 @@
 mod check;
 mod epoll;
 mod socket;
+mod udp;
 mod unix;
 
 pub use epoll::{Epoll, Interest, Ready, Watch};
 pub(crate) use socket::HOPS;
 pub use socket::{Linger, Listener, Options, Phase, Role, Socket};
+pub(crate) use udp::READABLE;
+pub use udp::{Datagram, Discovery, Told, UDP_LIMIT, Udp};
 pub use unix::{UNIX_LIMIT, Unix, UnixEntry, UnixId, UnixName};
 
 use crate::errno::{Errno, Sys};
@@ -69,6 +72,8 @@ pub enum Object {
     Socket(Socket),
     /// A Unix socket, by its number among the host's.
     Unix(UnixId),
+    /// A UDP socket, in a box: others are not to grow by it.
+    Udp(Box<Udp>),
     /// A set of watched files.
     Epoll(Epoll),
     /// A counter (`eventfd(2)`).
@@ -218,12 +223,12 @@ impl Kernel {
     /// Takes the sockets out of their files, in the order of their descriptors, as the kernel does
     /// for a process that is over. The descriptors stay taken until whoever holds them lets go, so
     /// that a late `close(2)` meets nothing of the next process.
-    pub(crate) fn take_sockets(&mut self) -> Vec<File> {
+    pub(crate) fn take_sockets(&mut self) -> Vec<(FileId, File)> {
         let mut taken = Vec::new();
         for number in self.open_numbers() {
             let id = self.file_id(number).expect("the descriptor is open");
             let file = self.file_mut(id);
-            if !matches!(file.object, Object::Socket(_) | Object::Unix(_)) {
+            if !matches!(file.object, Object::Socket(_) | Object::Unix(_) | Object::Udp(_)) {
                 continue;
             }
             let (references, is_nonblocking) = (file.references, file.is_nonblocking);
@@ -231,7 +236,7 @@ impl Kernel {
                 File { object: Object::Gone, is_nonblocking, watchers: Vec::new(), references };
             let socket = std::mem::replace(file, gone);
             self.forget(id, &socket);
-            taken.push(socket);
+            taken.push((id, socket));
         }
         taken
     }
@@ -278,12 +283,13 @@ impl Kernel {
     /// The socket of a descriptor.
     ///
     /// # Errors
-    /// `EBADF`, `ENOTSOCK`.
+    /// `EBADF`, `ENOTSOCK`; `EOPNOTSUPP` for a UDP socket.
     pub fn socket_mut(&mut self, number: u16) -> Sys<(FileId, &mut Socket)> {
         let id = self.file_id(number)?;
         match &mut self.file_mut(id).object {
             Object::Socket(socket) => Ok((id, socket)),
             Object::Gone => Err(Errno::EBADF),
+            Object::Udp(_) => Err(Errno::EOPNOTSUPP),
             _ => Err(Errno::ENOTSOCK),
         }
     }
@@ -304,6 +310,38 @@ impl Kernel {
             }
             _ => None,
         }
+    }
+
+    /// The UDP socket that a file is.
+    ///
+    /// # Panics
+    /// Where it is none: who asks got the number from a port.
+    #[track_caller]
+    pub(crate) fn udp(&self, id: FileId) -> &Udp {
+        match self.files[id as usize].as_ref().map(|file| &file.object) {
+            Some(Object::Udp(udp)) => udp,
+            _ => panic!("a port is a UDP socket's"),
+        }
+    }
+
+    /// The UDP socket that a file is, to change it.
+    ///
+    /// # Panics
+    /// As [`Kernel::udp`].
+    #[track_caller]
+    pub(crate) fn udp_mut(&mut self, id: FileId) -> &mut Udp {
+        match &mut self.file_mut(id).object {
+            Object::Udp(udp) => udp,
+            _ => panic!("a port is a UDP socket's"),
+        }
+    }
+
+    /// The UDP sockets with the numbers of their files.
+    pub(crate) fn udp_files(&self) -> impl Iterator<Item = (FileId, &Udp)> {
+        self.files().filter_map(|(id, file)| match &file.object {
+            Object::Udp(udp) => Some((id, &**udp)),
+            _ => None,
+        })
     }
 
     /// The set of watched files that a file is, if it is one.

@@ -7,7 +7,9 @@ use super::Network;
 use super::wire::{SideIndex, WireId};
 use crate::address::{Claim, ClaimId, Domain, canonical};
 use crate::errno::{Errno, Sys};
-use crate::kernel::{Descriptor, File, HostId, Listener, Object, Options, Phase, Role, Socket};
+use crate::kernel::{
+    Descriptor, File, FileId, HostId, Listener, Object, Options, Phase, Role, Socket,
+};
 use crate::tcp::{Direction, Readiness, State};
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -50,25 +52,14 @@ impl Network {
     /// `EINVAL` where it is bound, `EAFNOSUPPORT`, `EADDRNOTAVAIL` (row A22), `EADDRINUSE` (A16,
     /// A18, A20).
     pub fn bind(&mut self, at: Descriptor, address: SocketAddr) -> Sys<()> {
-        let socket = self.socket_of(at)?;
-        if address.is_ipv6() != (socket.domain == Domain::V6) {
-            return Err(Errno::EAFNOSUPPORT);
-        }
+        let socket = match self.socket_of(at) {
+            Err(Errno::EOPNOTSUPP) => return self.udp_bind(at, address),
+            socket => socket?,
+        };
         let (domain, options) = (socket.domain, socket.options);
         let is_bound = !self.is_unbound(at)?;
-        let canonical = canonical(address);
+        let canonical = self.bindable(at.host, domain, is_bound, options.is_v6_only, address)?;
         let (ip, asked) = (canonical.ip(), canonical.port());
-        let is_mapped = address.is_ipv6() && canonical.is_ipv4();
-        // IPv6 looks at the socket first, IPv4 at the address.
-        if domain == Domain::V6 && (is_bound || is_mapped && options.is_v6_only) {
-            return Err(Errno::EINVAL);
-        }
-        if !ip.is_unspecified() && !self.host(at.host).owns(ip) {
-            return Err(Errno::EADDRNOTAVAIL);
-        }
-        if is_bound {
-            return Err(Errno::EINVAL);
-        }
         let now = self.now;
         let mut claim = claim_of(ip, &options);
         // An address of IPv6 alone takes no IPv4 any more (Linux `__inet6_bind`).
@@ -83,6 +74,33 @@ impl Network {
             self.host_mut(at.host).ports.release(gone);
         }
         Ok(())
+    }
+
+    /// The canonical form of an address that a socket of a host is to have.
+    ///
+    /// # Errors
+    /// As [`Network::bind`], but for what other sockets have.
+    pub(super) fn bindable(
+        &self,
+        host: HostId,
+        domain: Domain,
+        is_bound: bool,
+        is_v6_only: bool,
+        address: SocketAddr,
+    ) -> Sys<SocketAddr> {
+        if address.is_ipv6() != (domain == Domain::V6) {
+            return Err(Errno::EAFNOSUPPORT);
+        }
+        let canonical = canonical(address);
+        let is_mapped = address.is_ipv6() && canonical.is_ipv4();
+        // IPv6 looks at the socket first, IPv4 at the address.
+        if domain == Domain::V6 && (is_bound || is_mapped && is_v6_only) {
+            return Err(Errno::EINVAL);
+        }
+        if !canonical.ip().is_unspecified() && !self.host(host).owns(canonical.ip()) {
+            return Err(Errno::EADDRNOTAVAIL);
+        }
+        if is_bound { Err(Errno::EINVAL) } else { Ok(canonical) }
     }
 
     /// Whether a socket has no port: a connection that is over has given back the one that the host
@@ -173,7 +191,10 @@ impl Network {
     /// # Errors
     /// `EBADF`, `ENOTSOCK`.
     pub fn local_address(&mut self, at: Descriptor) -> Sys<SocketAddr> {
-        let socket = self.socket_of(at)?;
+        let socket = match self.socket_of(at) {
+            Err(Errno::EOPNOTSUPP) => return self.udp_local_address(at),
+            socket => socket?,
+        };
         let unbound = SocketAddr::new(socket.domain.unspecified(), 0);
         Ok(socket.domain.show(socket.local.or(socket.shown).unwrap_or(unbound)))
     }
@@ -183,7 +204,10 @@ impl Network {
     /// # Errors
     /// `ENOTCONN` before the connection stands and once it is over (rows A04, B27).
     pub fn peer_address(&mut self, at: Descriptor) -> Sys<SocketAddr> {
-        let domain = self.socket_of(at)?.domain;
+        let domain = match self.socket_of(at) {
+            Err(Errno::EOPNOTSUPP) => return self.udp_peer_address(at),
+            socket => socket?.domain,
+        };
         let (wire, side) = self.wire_of(at)?.ok_or(Errno::ENOTCONN)?;
         self.catch_up(wire, side ^ 1);
         let state = self.end(wire, side).state();
@@ -193,7 +217,8 @@ impl Network {
         Ok(domain.show(self.wire(wire).remote(side)))
     }
 
-    /// Writes to a connection, as `send(2)`; a Unix socket is one too.
+    /// Writes to a connection, as `send(2)`; a Unix socket is one too, and a UDP socket sends one
+    /// datagram to its peer.
     ///
     /// # Errors
     /// Those of [`Connection::write`](crate::tcp::Connection::write); `EPIPE` for a socket that never was connected.
@@ -214,6 +239,7 @@ impl Network {
             Ok(Some(end)) => end,
             Ok(None) => return Err(self.socket_of(at)?.error.take().unwrap_or(Errno::EPIPE)),
             Err(Errno::ENOTSOCK) => return self.unix_send(at, parts),
+            Err(Errno::EOPNOTSUPP) => return self.udp_send_parts(at, parts),
             Err(errno) => return Err(errno),
         };
         self.catch_up(wire, side ^ 1);
@@ -226,7 +252,8 @@ impl Network {
         result
     }
 
-    /// Reads from a connection, as `recv(2)`; a peek leaves the bytes. A Unix socket is one too.
+    /// Reads from a connection, as `recv(2)`; a peek leaves the bytes. A Unix socket is one too, and a
+    /// UDP socket gives one datagram, cut to the place.
     ///
     /// # Errors
     /// Those of [`Connection::read`](crate::tcp::Connection::read); `ENOTCONN` for a socket that never was connected.
@@ -235,6 +262,7 @@ impl Network {
             Ok(Some(end)) => end,
             Ok(None) => return self.receive_unconnected(at),
             Err(Errno::ENOTSOCK) => return self.unix_receive(at, into, is_peek),
+            Err(Errno::EOPNOTSUPP) => return self.udp_receive(at, into, is_peek),
             Err(errno) => return Err(errno),
         };
         let result = self.end(wire, side).read(into, is_peek);
@@ -260,7 +288,10 @@ impl Network {
     /// # Errors
     /// `ENOTCONN`.
     pub fn shutdown(&mut self, at: Descriptor, direction: Direction) -> Sys<()> {
-        let (file, socket) = self.kernel_of(at)?.socket_mut(at.number)?;
+        let (file, socket) = match self.kernel_of(at)?.socket_mut(at.number) {
+            Err(Errno::EOPNOTSUPP) => return self.udp_shutdown(at, direction),
+            socket => socket?,
+        };
         if let Role::Listener(_) = &socket.role {
             if direction != Direction::Write {
                 self.disconnect(at)?;
@@ -303,16 +334,17 @@ impl Network {
     /// # Errors
     /// `EBADF`.
     pub fn close(&mut self, at: Descriptor) -> Sys<()> {
-        if let Some((_, file)) = self.kernel_of(at)?.close(at.number)? {
-            self.on_closed(at.host, file);
+        if let Some((id, file)) = self.kernel_of(at)?.close(at.number)? {
+            self.on_closed(at.host, id, file);
         }
         Ok(())
     }
 
-    pub(super) fn on_closed(&mut self, host: HostId, file: File) {
+    pub(super) fn on_closed(&mut self, host: HostId, id: FileId, file: File) {
         let socket = match file.object {
             Object::Socket(socket) => socket,
             Object::Unix(id) => return self.on_unix_closed(host, id),
+            Object::Udp(udp) => return self.on_udp_closed(host, id, &udp),
             Object::Epoll(_) | Object::Counter(_) | Object::Gone => return,
         };
         match socket.role {

@@ -12,8 +12,10 @@ use crate::tcp::{Connection, State};
 pub struct Census {
     /// Connections of which an end or a segment is left.
     pub wires: usize,
-    /// Claims on ports, of every host.
+    /// Claims on ports of TCP and UDP, of every host.
     pub claims: usize,
+    /// Datagrams and answers to them that are under way.
+    pub datagrams: usize,
     /// Pending events.
     pub events: usize,
     /// Open files.
@@ -41,7 +43,8 @@ impl Network {
         };
         Census {
             wires: self.wires.iter().flatten().count(),
-            claims: self.hosts.iter().map(|host| host.ports.len()).sum(),
+            claims: self.hosts.iter().map(|host| host.ports.len() + host.udp.len()).sum(),
+            datagrams: self.datagrams_under_way(),
             events: self.agenda.iter().count(),
             files: files().count(),
             listeners: files().filter(|(host, file)| listens(host, &file.object)).count(),

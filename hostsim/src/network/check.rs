@@ -21,6 +21,7 @@ impl Network {
         assert!(self.local.is_empty(), "what is under way within a host arrived");
         self.check_agenda();
         self.check_routes();
+        self.check_datagrams();
         self.check_runnable();
         assert!(
             self.waits.all(|host, address| !self.listens(host, address)),
@@ -59,8 +60,10 @@ impl Network {
             expected.extend(wire.sides[0].dial.timer.map(|due| (dial_key(id), due)));
             assert!(wire.sides[1].dial.timer.is_none(), "who was dialed does not dial");
         }
-        assert_eq!(own, expected, "the agenda is what the connections wait for");
-        let is_own = |key: &Key| matches!(key.class, Class::Delivery | Class::KernelTimer);
+        expected.extend(self.scheduled_ways());
+        assert_eq!(own, expected, "the agenda is what connections and ways wait for");
+        let is_own =
+            |key: &Key| matches!(key.class, Class::Delivery | Class::Datagram | Class::KernelTimer);
         assert!(own.keys().all(is_own), "the network's events are of its classes");
     }
 

@@ -43,6 +43,7 @@ impl Network {
                 while self.has_next(wire, side) && !self.deliver_next(wire, side) {}
                 self.reschedule(wire, side);
             }
+            Class::Datagram => self.deliver_datagram(key),
             Class::KernelTimer if key == dial_key(wire) => self.on_dial_timer(wire),
             Class::KernelTimer => self.on_vigil(wire, (key.minor - 1) as SideIndex),
             class => panic!("an event of class {class:?} is not the network's"),
@@ -237,7 +238,8 @@ impl Network {
 
     /// The events of the network that are pending, in canonical order.
     pub fn pending(&self) -> impl Iterator<Item = crate::agenda::Scheduled> + '_ {
-        let is_own = |class| matches!(class, Class::Delivery | Class::KernelTimer);
+        let is_own =
+            |class| matches!(class, Class::Delivery | Class::Datagram | Class::KernelTimer);
         self.agenda.iter().filter(move |event| is_own(event.key.class))
     }
 }

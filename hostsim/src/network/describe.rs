@@ -10,6 +10,7 @@ impl Network {
         let kernel = &self.host(id).kernel;
         let line = |object: &Object| match object {
             Object::Unix(unix) => Some(kernel.unix.describe(*unix)),
+            Object::Udp(udp) => Some(udp.describe()),
             object => self.describe_object(object),
         };
         kernel.files().filter_map(|(_, file)| line(&file.object)).collect()

@@ -16,6 +16,17 @@ pub enum Kind {
     Counter,
 }
 
+/// What protocol a socket speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// TCP, over IPv4 or IPv6.
+    Tcp,
+    /// UDP, over IPv4 or IPv6.
+    Udp,
+    /// A stream within the host.
+    Unix,
+}
+
 impl Network {
     /// What a descriptor is of.
     ///
@@ -23,19 +34,38 @@ impl Network {
     /// `EBADF`.
     pub fn kind(&mut self, at: Descriptor) -> Sys<Kind> {
         Ok(match self.object(at)?.1 {
-            Object::Socket(_) | Object::Unix(_) => Kind::Socket,
+            Object::Socket(_) | Object::Unix(_) | Object::Udp(_) => Kind::Socket,
             Object::Epoll(_) => Kind::Epoll,
             Object::Counter(_) => Kind::Counter,
             Object::Gone => return Err(Errno::EBADF),
         })
     }
 
-    /// The domain of a socket.
+    /// What protocol a socket speaks.
+    ///
+    /// # Errors
+    /// `EBADF`, `ENOTSOCK`.
+    pub fn protocol(&mut self, at: Descriptor) -> Sys<Protocol> {
+        match self.object(at)?.1 {
+            Object::Socket(_) => Ok(Protocol::Tcp),
+            Object::Udp(_) => Ok(Protocol::Udp),
+            Object::Unix(_) => Ok(Protocol::Unix),
+            Object::Gone => Err(Errno::EBADF),
+            _ => Err(Errno::ENOTSOCK),
+        }
+    }
+
+    /// The domain of a socket of IP.
     ///
     /// # Errors
     /// `EBADF`, `ENOTSOCK`.
     pub fn domain(&mut self, at: Descriptor) -> Sys<Domain> {
-        Ok(self.socket_of(at)?.domain)
+        match self.object(at)?.1 {
+            Object::Socket(socket) => Ok(socket.domain),
+            Object::Udp(udp) => Ok(udp.domain),
+            Object::Gone => Err(Errno::EBADF),
+            _ => Err(Errno::ENOTSOCK),
+        }
     }
 
     /// Another descriptor of the same file, as `fcntl(2)` with `F_DUPFD`: the lowest free one from
@@ -88,7 +118,7 @@ impl Network {
         Ok(())
     }
 
-    /// How many bytes wait to be read, as `FIONREAD`.
+    /// How many bytes wait to be read, as `FIONREAD`: of a UDP socket those of the first datagram.
     ///
     /// # Errors
     /// `EINVAL` for a listener (`tcp(7)`) and for an epoll file, `ENOTTY` for a counter.
@@ -104,6 +134,7 @@ impl Network {
                 let unix = &self.kernel(at.host).unix;
                 if unix.listens(id) { Err(Errno::EINVAL) } else { Ok(unix.unread(id)) }
             }
+            Object::Udp(udp) => Ok(udp.unread()),
             Object::Epoll(_) => Err(Errno::EINVAL),
             Object::Counter(_) => Err(Errno::ENOTTY),
             Object::Gone => Err(Errno::EBADF),
@@ -121,6 +152,9 @@ impl Network {
             return Ok(self.kernel(at.host).unix.charged(id));
         }
         self.unread(at)?;
+        if self.protocol(at)? == Protocol::Udp {
+            return Ok(0);
+        }
         Ok(match self.wire_of(at)? {
             Some((wire, side)) => {
                 self.catch_up(wire, side ^ 1);

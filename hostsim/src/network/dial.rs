@@ -1,9 +1,9 @@
 //! Dialing: `connect(2)`, where a dial goes, and from which address.
 
-use super::Network;
 use super::call::claim_of;
 use super::route::RouteId;
 use super::wire::{Side, SideIndex, Wire, WireId};
+use super::{Network, Protocol};
 use crate::address::{Domain, canonical};
 use crate::errno::{Errno, Sys};
 use crate::kernel::{Descriptor, HostId, Phase, Role, Socket};
@@ -19,13 +19,16 @@ enum Destination {
 }
 
 impl Network {
-    /// Dials, as `connect(2)`.
+    /// Dials, as `connect(2)`. A UDP socket is connected at once.
     ///
     /// # Errors
     /// `EINPROGRESS` for a dial that now goes on, `EAFNOSUPPORT`, `ENETUNREACH` (row A30),
     /// `EADDRNOTAVAIL` where no port is free or the very connection stands, `EINVAL` from loopback to
     /// another host, those of [`Network::connect_again`].
     pub fn connect(&mut self, at: Descriptor, address: SocketAddr) -> Sys<()> {
+        if self.protocol(at)? == Protocol::Udp {
+            return self.udp_connect(at, address);
+        }
         if let Some(result) = self.connect_again(at)? {
             return result;
         }

@@ -2,6 +2,7 @@
 
 use super::order::Dials;
 use super::reach;
+use super::udp::Sockets;
 use crate::address::Ports;
 use crate::clock::{HostClock, Instant};
 use crate::kernel::{HostId, Kernel};
@@ -48,7 +49,10 @@ pub struct Host {
     pub(super) is_down: bool,
     pub(crate) entropy: Entropy,
     pub(super) kernel: Kernel,
+    /// The ports of TCP.
     pub(super) ports: Ports,
+    /// The ports of UDP and who has them.
+    pub(super) udp: Sockets,
     /// The way to each host.
     pub(super) links: Vec<Link>,
     /// Nothing leaves it or reaches it.
@@ -75,6 +79,7 @@ impl Host {
             entropy: fixed_entropy(u64::from(u32::from(address))),
             kernel: Kernel::default(),
             ports: Ports::default(),
+            udp: Sockets::default(),
             links: Vec::new(),
             is_fenced: false,
             dials: Dials::Open,

@@ -125,6 +125,7 @@
 mod call;
 mod census;
 mod check;
+mod datagram;
 mod deliver;
 mod describe;
 mod descriptor;
@@ -140,12 +141,15 @@ mod reach;
 mod route;
 mod silence;
 mod timer;
+mod udp;
+mod udp_option;
 mod unix;
 mod wire;
 
 pub use census::Census;
+pub use datagram::{Arrival, DatagramObserver, Fate, Fates, Passed};
 pub use deliver::{Delivery, Observer};
-pub use descriptor::Kind;
+pub use descriptor::{Kind, Protocol};
 pub(crate) use host::fixed_entropy;
 pub use host::{Entropy, Host, RECEIVE_LIMIT, SEND_LIMIT};
 pub use listening::Listening;
@@ -153,6 +157,7 @@ pub use option::{OptionName, OptionValue};
 pub use order::{ConnectionView, Dials, Pace};
 pub use poll::Change;
 pub use route::Chooser;
+pub use udp::Envelope;
 pub use wire::{SideIndex, WireId};
 
 use crate::agenda::{Agenda, Class, Key, Scheduled};
@@ -186,6 +191,7 @@ pub struct Network {
     local: VecDeque<(WireId, SideIndex)>,
     is_delivering_locally: bool,
     observer: Option<Observer>,
+    ways: datagram::Ways,
 }
 
 impl std::fmt::Debug for Network {

@@ -46,7 +46,10 @@ impl Network {
     /// # Errors
     /// `ENOPROTOOPT` for one that is not known, `EINVAL` for a value out of its range.
     pub fn set_option(&mut self, at: Descriptor, name: OptionName, value: OptionValue) -> Sys<()> {
-        let socket = self.socket_of(at)?;
+        let socket = match self.socket_of(at) {
+            Err(Errno::EOPNOTSUPP) => return self.udp_set_option(at, name, value),
+            socket => socket?,
+        };
         let is_v6_only = (name.level, name.name) == (libc::IPPROTO_IPV6, libc::IPV6_V6ONLY);
         if name.level == libc::IPPROTO_IPV6 && socket.domain == Domain::V4 {
             return Err(Errno::ENOPROTOOPT);
@@ -83,7 +86,10 @@ impl Network {
     /// # Errors
     /// `ENOPROTOOPT` for one that is not known; IPv4 says `EOPNOTSUPP` for a level that is not.
     pub fn option(&mut self, at: Descriptor, name: OptionName) -> Sys<OptionValue> {
-        let socket = self.socket_of(at)?;
+        let socket = match self.socket_of(at) {
+            Err(Errno::EOPNOTSUPP) => return self.udp_option(at, name),
+            socket => socket?,
+        };
         let (options, domain) = (socket.options, socket.domain);
         let listens = matches!(socket.role, Role::Listener(_));
         if domain == Domain::V4

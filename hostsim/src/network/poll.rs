@@ -146,6 +146,7 @@ impl Network {
                 let id = *id;
                 return self.kernel(host).unix.readiness(id);
             }
+            Object::Udp(udp) => return udp.readiness(),
             Object::Socket(Socket { role: Role::Fresh, error, is_read_shut, .. }) => {
                 let shut = Readiness::IN.with(Readiness::RDHUP);
                 let shut = if *is_read_shut { shut } else { Readiness::NONE };

@@ -16,8 +16,8 @@ impl Network {
     /// of it.
     pub fn end_process(&mut self, host: HostId) {
         self.host_mut(host).is_down = true;
-        for file in self.kernel(host).take_sockets() {
-            self.on_closed(host, file);
+        for (id, file) in self.kernel(host).take_sockets() {
+            self.on_closed(host, id, file);
         }
         self.mark_idle(host);
     }

@@ -10,6 +10,8 @@
 //! it is due with the first retransmission that finds it so (rows F01, F19, F20). A SYN is an event
 //! each time, since it may meet a listener or none. A RST is sent once only: where it is lost its
 //! peer learns of the end with the next segment that it sends itself (row F18).
+//!
+//! Datagrams are no part of this: what a cut or a fence loses of them stays lost (`datagram`).
 
 use super::Network;
 use super::order::Pace;
@@ -46,6 +48,9 @@ impl Network {
 
     fn set_cut(&mut self, from: HostId, to: HostId, is_cut: bool) {
         self.host_mut(from).links[to.0 as usize].is_cut = is_cut;
+        if is_cut {
+            self.lose_datagrams(|sender, receiver| (sender, receiver) == (from, to));
+        }
         self.update_ways(|sender, receiver| (sender, receiver) == (from, to));
     }
 
@@ -55,6 +60,7 @@ impl Network {
     /// send once the host is back.
     pub fn fence(&mut self, host: HostId) {
         self.host_mut(host).is_fenced = true;
+        self.lose_datagrams(|sender, receiver| sender == host || receiver == host);
         self.update_ways(|sender, receiver| sender == host || receiver == host);
         for id in (0..self.wires.len() as u32).map(WireId) {
             for side in 0..2 {

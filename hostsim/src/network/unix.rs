@@ -62,7 +62,7 @@ impl Network {
     pub fn is_unix(&mut self, at: Descriptor) -> Sys<bool> {
         match self.object(at)?.1 {
             Object::Unix(_) => Ok(true),
-            Object::Socket(_) => Ok(false),
+            Object::Socket(_) | Object::Udp(_) => Ok(false),
             Object::Gone => Err(Errno::EBADF),
             _ => Err(Errno::ENOTSOCK),
         }

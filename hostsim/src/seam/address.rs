@@ -84,6 +84,18 @@ pub(super) fn read_to_bind(bytes: &[u8], domain: Domain) -> Sys<SocketAddr> {
     read_of(bytes, domain)
 }
 
+/// Reads an address of no family as one of IPv4, as `sendto(2)` does on a socket of datagrams.
+///
+/// # Errors
+/// `EINVAL` for one that is too short.
+pub(super) fn read_unspecified(bytes: &[u8]) -> Sys<SocketAddr> {
+    if bytes.len() < V4_LEN_MIN {
+        return Err(Errno::EINVAL);
+    }
+    let port = u16::from_be_bytes(part(bytes, 2));
+    Ok(SocketAddrV4::new(Ipv4Addr::from(part(bytes, 4)), port).into())
+}
+
 /// The `N` bytes from `at` on.
 fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     *bytes[at..].first_chunk().expect("the caller looked at the length")

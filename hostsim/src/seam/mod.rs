@@ -14,6 +14,8 @@
 
 mod address;
 mod clock;
+mod control;
+mod datagram;
 mod descriptor;
 mod entropy;
 mod epoll;

@@ -124,6 +124,10 @@ fn call_streams() {
     // SAFETY: as above.
     unsafe { libc::sendmsg(-1, null(), 0) };
     // SAFETY: as above.
+    unsafe { libc::recvmmsg(-1, null_mut(), 0, 0, null_mut()) };
+    // SAFETY: as above.
+    unsafe { libc::sendmmsg(-1, null_mut(), 0, 0) };
+    // SAFETY: as above.
     unsafe { libc::read(-1, null_mut(), 0) };
     // SAFETY: as above.
     unsafe { libc::write(-1, null(), 0) };

@@ -6,9 +6,9 @@
 use super::interceptor;
 use super::thread::Routine;
 use libc::{
-    addrinfo, c_char, c_int, c_long, c_uint, c_void, clockid_t, epoll_event, iovec, mode_t, msghdr,
-    nfds_t, off_t, off64_t, pollfd, pthread_attr_t, pthread_t, sigset_t, size_t, sockaddr,
-    socklen_t, ssize_t, time_t, timespec, timeval,
+    addrinfo, c_char, c_int, c_long, c_uint, c_void, clockid_t, epoll_event, iovec, mmsghdr,
+    mode_t, msghdr, nfds_t, off_t, off64_t, pollfd, pthread_attr_t, pthread_t, sigset_t, size_t,
+    sockaddr, socklen_t, ssize_t, time_t, timespec, timeval,
 };
 use std::cell::Cell;
 use std::ffi::CStr;
@@ -151,6 +151,8 @@ table! {
     sendto(fd: c_int, from: *const c_void, len: size_t, flags: c_int, address: *const sockaddr, address_len: socklen_t) -> ssize_t;
     recvmsg(fd: c_int, message: *mut msghdr, flags: c_int) -> ssize_t;
     sendmsg(fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t;
+    recvmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int, timeout: *mut timespec) -> c_int;
+    sendmmsg(fd: c_int, messages: *mut mmsghdr, count: c_uint, flags: c_int) -> c_int;
     read(fd: c_int, into: *mut c_void, len: size_t) -> ssize_t;
     write(fd: c_int, from: *const c_void, len: size_t) -> ssize_t;
     readv(fd: c_int, parts: *const iovec, count: c_int) -> ssize_t;

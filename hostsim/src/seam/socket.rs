@@ -1,9 +1,10 @@
 //! Making, binding, dialing and accepting sockets.
 
-use super::{address, answer_int, machine_world, real, unix, without_waiting};
+use super::{address, answer_int, datagram, machine_world, real, unix, without_waiting};
 use crate::address::Domain;
 use crate::errno::{Errno, Sys};
 use crate::kernel::{Descriptor, HostId};
+use crate::network::Protocol;
 use crate::tcp::Direction;
 use crate::world::{Trouble, World};
 use libc::{c_int, sockaddr, socklen_t};
@@ -38,9 +39,12 @@ unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_in
                 return Err(unsupported(world, host, call));
             }
         };
-        check_type(world, host, kind & TYPE_MASK, protocol)?;
+        let protocol = check_type(world, host, kind & TYPE_MASK, protocol)?;
         let is_nonblocking = flags & libc::SOCK_NONBLOCK != 0;
-        let socket = world.with(|network| network.socket(host, domain, is_nonblocking))?;
+        let socket = world.with(|network| match protocol {
+            Protocol::Udp => network.udp_socket(host, domain, is_nonblocking),
+            _ => network.socket(host, domain, is_nonblocking),
+        })?;
         world.with(|net| net.set_closes_on_exec(socket, flags & libc::SOCK_CLOEXEC != 0))?;
         Ok(socket.to_raw())
     })
@@ -57,19 +61,29 @@ pub(super) const FLAGS: c_int = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
 pub(super) const FAMILY_COUNT: c_int = 46;
 const PROTOCOL_COUNT: c_int = 263;
 
-/// Whether a socket of IP may have a type and a protocol.
+/// The protocol of a socket of IP by the type and protocol that are asked for.
 ///
 /// # Errors
 /// As Linux `inet_create`.
-pub(super) fn check_type(world: &World, host: HostId, kind: c_int, protocol: c_int) -> Sys<()> {
+pub(super) fn check_type(
+    world: &World,
+    host: HostId,
+    kind: c_int,
+    protocol: c_int,
+) -> Sys<Protocol> {
     if kind >= TYPE_COUNT || !(0..PROTOCOL_COUNT).contains(&protocol) {
         return Err(Errno::EINVAL);
     }
     match (kind, protocol) {
-        (libc::SOCK_STREAM, 0 | libc::IPPROTO_TCP) => Ok(()),
-        (libc::SOCK_STREAM, _) => Err(Errno::EPROTONOSUPPORT),
-        (libc::SOCK_DGRAM | libc::SOCK_RAW, _) => {
-            Err(unsupported(world, host, "socket: a type other than SOCK_STREAM"))
+        (libc::SOCK_STREAM, 0 | libc::IPPROTO_TCP) => Ok(Protocol::Tcp),
+        (libc::SOCK_DGRAM, 0 | libc::IPPROTO_UDP) => Ok(Protocol::Udp),
+        (libc::SOCK_DGRAM, libc::IPPROTO_ICMP | libc::IPPROTO_ICMPV6 | libc::IPPROTO_UDPLITE) => {
+            Err(unsupported(world, host, "socket: datagrams of a protocol other than UDP"))
+        }
+        (libc::SOCK_STREAM | libc::SOCK_DGRAM, _) => Err(Errno::EPROTONOSUPPORT),
+        (libc::SOCK_RAW, _) => {
+            let call = "socket: a type other than SOCK_STREAM and SOCK_DGRAM";
+            Err(unsupported(world, host, call))
         }
         _ => Err(Errno::ESOCKTNOSUPPORT),
     }
@@ -180,6 +194,9 @@ unsafe extern "C" fn connect(fd: c_int, to: *const sockaddr, len: socklen_t) -> 
             return unix::connect(world, at, bytes);
         }
         let domain = world.with(|network| network.domain(at))?;
+        if world.with(|network| network.is_udp(at))? {
+            return datagram::connect(world, at, bytes, domain);
+        }
         match address::family(bytes) {
             None => return Err(Errno::EINVAL),
             Some(libc::AF_UNSPEC) => return dissolve(world, at),

@@ -1,17 +1,24 @@
 //! Reading and writing descriptors.
 
 use super::message::{self, Parts};
-use super::{address, answer, fail, file, real, unix, without_waiting};
+use super::{address, answer, datagram, fail, file, real, unix, without_waiting};
 use crate::errno::{Errno, Sys};
 use crate::kernel::Descriptor;
-use crate::network::{Kind, Network};
+use crate::network::{Envelope, Kind, Network, Protocol};
 use crate::tcp::Readiness;
 use crate::world::{Trouble, World};
 use libc::{c_int, c_void, iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 
 fn receive(world: &World, at: Descriptor, into: Parts<'_>, flags: c_int) -> Sys<isize> {
-    let special = libc::MSG_OOB | libc::MSG_ERRQUEUE | libc::MSG_TRUNC;
-    let is_unix = flags & special != 0 && world.with(|network| network.is_unix(at))?;
+    let special = libc::MSG_OOB | libc::MSG_ERRQUEUE | libc::MSG_TRUNC | libc::MSG_WAITALL;
+    let protocol = match flags & special {
+        0 => Protocol::Tcp,
+        _ => world.with(|network| network.protocol(at))?,
+    };
+    if protocol == Protocol::Udp {
+        return datagram::receive(world, at, into, flags);
+    }
+    let is_unix = protocol == Protocol::Unix;
     if flags & libc::MSG_ERRQUEUE != 0 && !is_unix {
         return Err(Errno::EAGAIN);
     }
@@ -25,7 +32,12 @@ fn receive(world: &World, at: Descriptor, into: Parts<'_>, flags: c_int) -> Sys<
     let discards = flags & libc::MSG_TRUNC != 0 && !is_unix;
     let take = |place: &mut [u8]| {
         without_waiting(world, at, "recv", is_told_not_to, |network| {
-            network.receive(at, place, is_peek)
+            match network.receive(at, place, is_peek) {
+                Err(Errno::EAGAIN) if !is_told_not_to && network.is_udp_ended(at) == Ok(true) => {
+                    Ok(0)
+                }
+                received => received,
+            }
         })
     };
     let count = match into.place().filter(|_| !discards) {
@@ -56,6 +68,9 @@ fn receive(world: &World, at: Descriptor, into: Parts<'_>, flags: c_int) -> Sys<
 
 fn transmit(world: &World, at: Descriptor, from: Parts<'_>, flags: c_int) -> Sys<isize> {
     if flags & libc::MSG_OOB != 0 || from.is_fault() {
+        if world.with(|network| network.protocol(at))? == Protocol::Udp {
+            return datagram::send(world, at, from, flags, None, Envelope::default());
+        }
         // What the connection has to say comes first.
         world.with(|network| network.send(at, &[]))?;
     }
@@ -125,7 +140,7 @@ unsafe extern "C" fn send(fd: c_int, from: *const c_void, len: size_t, flags: c_
     answer(|world| transmit(world, at, Parts::of(&message::one(from, len)), flags))
 }
 
-/// `recvfrom(2)`; a connection of TCP gives no address with its bytes.
+/// `recvfrom(2)`; a connection of TCP gives no address with its bytes, a UDP socket its sender's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn recvfrom(
     fd: c_int,
@@ -140,11 +155,17 @@ unsafe extern "C" fn recvfrom(
         return unsafe { real::recvfrom(fd, into, len, flags, address, address_len) };
     };
     answer(|world| {
-        let count = receive(world, at, Parts::of(&message::one(into, len)), flags)?;
+        let part = message::one(into, len);
+        let into = Parts::of(&part);
         if address.is_null() {
-            return Ok(count);
+            return receive(world, at, into, flags);
         }
-        match world.with(|network| network.is_unix(at))? && count > 0 {
+        let protocol = world.with(|network| network.protocol(at))?;
+        if protocol == Protocol::Udp {
+            return datagram::receive_from(world, at, into, flags, address, address_len);
+        }
+        let count = receive(world, at, into, flags)?;
+        match protocol == Protocol::Unix && count > 0 {
             true => unix::write_sender(world, at, address, address_len)?,
             false => address::write_none(address, address_len)?,
         }
@@ -152,7 +173,7 @@ unsafe extern "C" fn recvfrom(
     })
 }
 
-/// `sendto(2)`; a connection of TCP ignores the address.
+/// `sendto(2)`; a connection of TCP ignores the address, a UDP socket sends there.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sendto(
     fd: c_int,
@@ -167,12 +188,20 @@ unsafe extern "C" fn sendto(
         return unsafe { real::sendto(fd, from, len, flags, address, address_len) };
     };
     answer(|world| {
-        let is_unix = world.with(|network| network.is_unix(at))?;
-        let has_address = !address.is_null() && !address::take(address, address_len)?.is_empty();
-        if is_unix && has_address {
+        let protocol = world.with(|network| network.protocol(at))?;
+        let part = message::one(from, len);
+        let from = Parts::of(&part);
+        let to = match address.is_null() {
+            true => None,
+            false => Some(address::take(address, address_len)?),
+        };
+        if protocol == Protocol::Udp {
+            return datagram::send(world, at, from, flags, to, Envelope::default());
+        }
+        if protocol == Protocol::Unix && to.is_some_and(|to| !to.is_empty()) {
             unix::check_unaddressed(world, at)?;
         }
-        transmit(world, at, Parts::of(&message::one(from, len)), flags)
+        transmit(world, at, from, flags)
     })
 }
 
@@ -273,7 +302,8 @@ fn add_each(world: &World, at: Descriptor, from: Parts<'_>) -> Sys<isize> {
     Ok(total)
 }
 
-/// `recvmsg(2)`; a connection gives no control messages, and one of TCP no address.
+/// `recvmsg(2)`; a connection gives no control messages, and one of TCP no address. A UDP socket
+/// gives both.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn recvmsg(fd: c_int, header: *mut msghdr, flags: c_int) -> ssize_t {
     let Some(at) = Descriptor::from_raw(fd) else {
@@ -281,18 +311,36 @@ unsafe extern "C" fn recvmsg(fd: c_int, header: *mut msghdr, flags: c_int) -> ss
         return unsafe { real::recvmsg(fd, header, flags) };
     };
     answer(|world| {
-        let is_unix = world.with(|network| network.is_unix(at))?;
+        world.with(|network| network.protocol(at))?;
         // SAFETY: null, or a header, as the man page asks.
         let header = unsafe { header.as_mut() }.ok_or(Errno::EFAULT)?;
-        let total = receive(world, at, parts_of(header)?, flags)?;
-        if !header.msg_name.is_null() && is_unix && total > 0 {
-            unix::write_sender(world, at, header.msg_name.cast(), &mut header.msg_namelen)?;
-        } else if !header.msg_name.is_null() {
-            header.msg_namelen = 0;
-        }
-        (header.msg_controllen, header.msg_flags) = (0, flags & libc::MSG_CMSG_CLOEXEC);
-        Ok(total)
+        receive_message(world, at, header, flags)
     })
+}
+
+/// Receives a message into what its header says.
+///
+/// # Errors
+/// As `recvmsg(2)`.
+pub(super) fn receive_message(
+    world: &World,
+    at: Descriptor,
+    header: &mut msghdr,
+    flags: c_int,
+) -> Sys<isize> {
+    let protocol = world.with(|network| network.protocol(at))?;
+    let into = parts_of(header)?;
+    if protocol == Protocol::Udp {
+        return datagram::receive_message(world, at, header, into, flags);
+    }
+    let total = receive(world, at, into, flags)?;
+    if !header.msg_name.is_null() && protocol == Protocol::Unix && total > 0 {
+        unix::write_sender(world, at, header.msg_name.cast(), &mut header.msg_namelen)?;
+    } else if !header.msg_name.is_null() {
+        header.msg_namelen = 0;
+    }
+    (header.msg_controllen, header.msg_flags) = (0, flags & libc::MSG_CMSG_CLOEXEC);
+    Ok(total)
 }
 
 /// `sendmsg(2)`
@@ -303,18 +351,36 @@ unsafe extern "C" fn sendmsg(fd: c_int, header: *const msghdr, flags: c_int) -> 
         return unsafe { real::sendmsg(fd, header, flags) };
     };
     answer(|world| {
-        let is_unix = world.with(|network| network.is_unix(at))?;
+        world.with(|network| network.protocol(at))?;
         // SAFETY: null, or a header, as the man page asks.
         let header = unsafe { header.as_ref() }.ok_or(Errno::EFAULT)?;
-        let parts = parts_of(header)?;
-        if is_unix && !header.msg_control.is_null() && header.msg_controllen > 0 {
-            unix::refuse_control(world, at)?;
-        }
-        if is_unix && !header.msg_name.is_null() && header.msg_namelen > 0 {
-            unix::check_unaddressed(world, at)?;
-        }
-        transmit(world, at, parts, flags)
+        send_message(world, at, header, flags)
     })
+}
+
+/// Sends the message of a header.
+///
+/// # Errors
+/// As `sendmsg(2)`.
+pub(super) fn send_message(
+    world: &World,
+    at: Descriptor,
+    header: &msghdr,
+    flags: c_int,
+) -> Sys<isize> {
+    let protocol = world.with(|network| network.protocol(at))?;
+    let parts = parts_of(header)?;
+    if protocol == Protocol::Udp {
+        return datagram::send_message(world, at, header, parts, flags);
+    }
+    let is_unix = protocol == Protocol::Unix;
+    if is_unix && !header.msg_control.is_null() && header.msg_controllen > 0 {
+        unix::refuse_control(world, at)?;
+    }
+    if is_unix && !header.msg_name.is_null() && header.msg_namelen > 0 {
+        unix::check_unaddressed(world, at)?;
+    }
+    transmit(world, at, parts, flags)
 }
 
 /// The parts of a message.

@@ -16,7 +16,9 @@ macro_rules! say {
 
 mod address;
 mod clock;
+mod control;
 mod counter;
+mod datagram;
 mod descriptor;
 mod entropy;
 mod epoll;

@@ -57,10 +57,10 @@ fn what_is_not_simulated_is_a_trouble() {
         not simulated: socket: a family other than AF_INET, AF_INET6 and AF_UNIX"#]],
     );
     check_trouble(
-        |log| say!(log, socket(AF_INET, libc::SOCK_DGRAM, 0)),
+        |log| say!(log, socket(AF_INET, libc::SOCK_RAW, libc::IPPROTO_UDP)),
         expect![[r#"
-        socket(AF_INET, libc::SOCK_DGRAM, 0) = EAFNOSUPPORT
-        not simulated: socket: a type other than SOCK_STREAM"#]],
+        socket(AF_INET, libc::SOCK_RAW, libc::IPPROTO_UDP) = EAFNOSUPPORT
+        not simulated: socket: a type other than SOCK_STREAM and SOCK_DGRAM"#]],
     );
 }
 

@@ -320,6 +320,7 @@ impl Sim {
     fn apply(&mut self, event: Scheduled) -> Option<Failure> {
         match event.key.class {
             EventClass::Delivery => self.deliver(event.key),
+            EventClass::Datagram => self.world.with(|network| network.deliver(event.key)),
             EventClass::KernelTimer => {
                 self.record(Event::KernelTimer { wire: event.key.major });
                 self.world.with(|network| network.deliver(event.key));

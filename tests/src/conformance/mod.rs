@@ -29,6 +29,7 @@ mod split;
 pub mod table;
 #[cfg(test)]
 mod tests;
+mod udp;
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -36,6 +37,7 @@ use std::time::Duration;
 use tokio::task::JoinError;
 
 pub use place::{Agent, Far, Faults, Kind, LocalBoxFuture, Place, SocketFilter};
+pub use udp::udp_rows;
 
 /// How long a row may take before it is observed as `HANG`.
 pub const ROW_TIME_MAX: Duration = Duration::from_secs(60);

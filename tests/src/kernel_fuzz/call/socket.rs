@@ -18,7 +18,7 @@ pub(super) fn socket(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
     let oddness = args.byte();
     if oddness >= 224 {
         family = if oddness & 1 != 0 { args.of(&[0, -1, 46, 255, c_int::MAX]) } else { family };
-        let kinds = &[STREAM, 0, 4, 5, 11, 12, 15, 2, 3, 10];
+        let kinds = &[STREAM, 0, 4, 5, 11, 12, 15, 3, 3, 10];
         let protocols = &[0, 6, 17, 1, -1, 300, c_int::MAX, c_int::MIN];
         kind = if oddness & 2 != 0 {
             args.of(if rig.is_compared { &kinds[..7] } else { kinds })

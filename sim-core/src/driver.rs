@@ -9,6 +9,7 @@
 
 use crate::check::Checker;
 use crate::control::fault_key;
+use crate::datagram::{self, Odds};
 use crate::dir;
 use crate::failure::{Class, Failure};
 use crate::history::{Event, History};
@@ -119,6 +120,7 @@ impl Sim {
 
     /// Runs to the end; the failure, if there was one.
     pub(crate) fn drive(&mut self) -> Option<Failure> {
+        self.draw_odds();
         for dimension in &self.plan.dimensions {
             let Dimension { name: dimension, value, ref meaning } = *dimension;
             self.history.borrow_mut().record(0, Event::Plan { dimension, value, meaning });
@@ -151,7 +153,11 @@ impl Sim {
     /// Drops what the test made, once the run is over. What destructors do comes after the end: it
     /// is neither recorded nor judged, but for a rule that the simulated kernel breaks.
     pub(crate) fn let_go(&mut self) -> Option<Failure> {
-        self.world.with(|network| network.observe(Box::new(|_, _| {})));
+        self.odds.set(Odds::CALM);
+        self.world.with(|network| {
+            network.observe(Box::new(|_, _| {}));
+            network.observe_datagrams(Box::new(|_, _| {}));
+        });
         self.slot.end_history();
         std::mem::take(&mut self.seats).into_iter().for_each(Seat::let_go);
         self.lifecycles.clear();
@@ -163,6 +169,14 @@ impl Sim {
         let trouble = self.world.take_trouble();
         let trouble = trouble.filter(|trouble| matches!(trouble, Trouble::Internal(_)))?;
         Some(Failure::new(Class::Internal, "end", trouble.describe(|host| format!("{host:?}"))))
+    }
+
+    /// Draws what datagrams may meet: the last dimensions of the swarm.
+    fn draw_odds(&mut self) {
+        let latency = self.shape.fixed_latency.unwrap_or(self.shape.latency);
+        let mut source = self.source.borrow_mut();
+        let odds = datagram::draw(&mut source, &mut self.plan, latency, self.ordered);
+        self.odds.set(odds);
     }
 
     pub(crate) fn record(&self, event: Event<'_>) {
@@ -426,12 +440,16 @@ pub(crate) fn entropy_root(entropy: u64) -> Seed {
     Seed::root(entropy).child("entropy")
 }
 
-/// Tells the history of every delivery.
+/// Tells the history of every delivery and every datagram.
 pub(crate) fn observe(sim: &Sim) {
     let history: Rc<std::cell::RefCell<History>> = sim.history.clone();
+    let datagrams = history.clone();
     sim.world.with(|network| {
         network.observe(Box::new(move |now, delivery| {
             history.borrow_mut().record_delivery(now.0, delivery);
+        }));
+        network.observe_datagrams(Box::new(move |now, passed| {
+            datagrams.borrow_mut().record_datagram(now.0, passed);
         }));
     });
 }

@@ -7,6 +7,7 @@
 pub mod check;
 pub mod child;
 pub mod control;
+pub mod datagram;
 mod deadlock;
 mod dir;
 pub mod driver;

@@ -37,12 +37,12 @@ pub mod determinism {}
 /// A draw reads a fixed number of bytes, little-endian, and takes the remainder by the number of
 /// choices. So a byte that is small is the choice itself, a changed bound does not re-read what
 /// follows, and a fuzzer's compare tables see the value. A lane that ran out gives 0, and 0 is calm:
-/// no latency, the default buffer, the first event, no further operation.
+/// no latency, the default buffer, the first event, no loss, no further operation.
 ///
 /// Few things are drawn. A run draws its swarm (a byte a dimension, two for entropy and operations),
 /// a byte a link where there is latency, three to six bytes an operation, six a fault, and a byte
 /// where several events are due. Nothing is drawn a poll or a call; a segment draws a byte only in a
-/// run whose swarm has it arrive in pieces.
+/// run whose swarm has it arrive in pieces, a datagram one for each thing that may befall it.
 ///
 /// Of a value below 256 choices the remainder is slightly biased toward the small, calm side.
 pub mod input {}
@@ -59,6 +59,22 @@ pub mod input {}
 /// length. Within one host delivery is part of the call, as on Linux's loopback, where the answer
 /// to a segment arrives before `send` returns.
 pub mod segments {}
+
+/// Datagrams: what a way does with them.
+///
+/// UDP promises little, and a run may take all of it: the swarm draws odds for loss, duplication and
+/// reordering (see [`crate::datagram`]), each calm at zero. Where all are zero, a way between hosts
+/// loses nothing and keeps its order; within a host it always does, and takes no time. A socket that
+/// is full drops what comes, as on Linux: the default holds 256 short datagrams.
+///
+/// A datagram is an event when its way ends, and the history has it, also where it was lost, met a
+/// full socket, or nobody. One that met nobody is answered (ICMP), and a connected socket is told
+/// `ECONNREFUSED` after the way back.
+///
+/// Partitions and latencies are of ways, and so of datagrams too. What a partition meets is lost for
+/// good: UDP sends nothing again. Holds, resets, throttles, refused dials and late accepts are about
+/// connections, and the small buffers of the swarm are those of streams; datagrams know none of them.
+pub mod datagrams {}
 
 /// Silence: partitions, deaf ends, holds, and what a program sees of them.
 ///

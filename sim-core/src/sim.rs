@@ -2,6 +2,7 @@
 
 use crate::check::Checker;
 use crate::control::{self, Control, Controls, FaultSpec, Handle};
+use crate::datagram::{self, Odds, Ordered};
 use crate::dir::Folder;
 use crate::driver::{self, Limits};
 use crate::history::{Event, History};
@@ -11,7 +12,7 @@ use crate::panics::Slot;
 use crate::process::Process;
 use crate::route::{self, Route};
 use crate::seed::{Seed, Stream};
-use crate::source::{Choice, Source};
+use crate::source::{Choice, Ratio, Source};
 use crate::stage::Watch;
 use crate::swarm::{self, Plan, Shape};
 use crate::termination::Termination;
@@ -23,7 +24,7 @@ use arbitrary::Arbitrary;
 use hostsim::kernel::HostId;
 use hostsim::world::World;
 use rand_core::Rng;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Debug;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -68,6 +69,10 @@ pub struct Sim {
     pub(crate) source: Rc<RefCell<Source>>,
     pub(crate) plan: Plan,
     pub(crate) shape: Shape,
+    /// What a test ordered for datagrams.
+    pub(crate) ordered: Ordered,
+    /// What datagrams may meet, shared with what the network asks.
+    pub(crate) odds: Rc<Cell<Odds>>,
     pub(crate) entropy: Seed,
     pub(crate) history: Rc<RefCell<History>>,
     pub(crate) limits: Limits,
@@ -112,6 +117,8 @@ impl Sim {
             source: Rc::new(RefCell::new(source)),
             plan,
             shape,
+            ordered: Ordered::default(),
+            odds: Rc::new(Cell::new(Odds::CALM)),
             entropy,
             history,
             limits: Limits::default(),
@@ -138,7 +145,11 @@ impl Sim {
         };
         driver::observe(&sim);
         let chooser = route::chooser(sim.source.clone());
-        sim.world.with(|network| network.set_chooser(chooser));
+        let fates = datagram::fates(sim.source.clone(), sim.odds.clone());
+        sim.world.with(|network| {
+            network.set_chooser(chooser);
+            network.set_fates(fates);
+        });
         sim
     }
 
@@ -274,6 +285,27 @@ impl Sim {
     /// up to it.
     pub fn set_pieces(&mut self, bytes: u32) {
         self.shape.piece = bytes;
+    }
+
+    /// Overrides the odds that a datagram between hosts is lost, in place of what the swarm drew.
+    ///
+    /// # Panics
+    /// Where the denominator is past 256, here and below.
+    #[track_caller]
+    pub fn set_loss(&mut self, odds: Ratio) {
+        self.ordered.loss = Some(datagram::check(odds));
+    }
+
+    /// Overrides the odds that a datagram between hosts arrives twice.
+    #[track_caller]
+    pub fn set_duplication(&mut self, odds: Ratio) {
+        self.ordered.duplication = Some(datagram::check(odds));
+    }
+
+    /// Overrides the odds that a datagram between hosts is late, so that others overtake it.
+    #[track_caller]
+    pub fn set_reordering(&mut self, odds: Ratio) {
+        self.ordered.reordering = Some(datagram::check(odds));
     }
 
     /// Gives the run a control for a moment of it.

@@ -1,7 +1,8 @@
 //! The swarm: how a run's configuration is drawn, one dimension a draw.
 //!
 //! Each dimension may be zero, and zero is calm. The dimensions that the harness has of its own are
-//! [`Shape`]; a test adds its own with [`crate::Sim::dimension`]. Dimensions are drawn in the order
+//! [`Shape`] and, last of all, those of [`crate::datagram`]; a test adds its own with
+//! [`crate::Sim::dimension`]. Dimensions are drawn in the order
 //! in which they are declared, each with a fixed width, so that changing one does not move another.
 
 use crate::source::{Choice, Lane, Source};

@@ -10,6 +10,9 @@
 //! at its sender, is sent again as TCP does, and arrives in order after the end of the control.
 //! The facts are rows of the table of measured facts that the conformance suite runs.
 //!
+//! A partition loses datagrams, and a latency is theirs too; what is about connections is not about
+//! datagrams (see [`crate::manual::datagrams`]).
+//!
 //! # Example
 //! ```
 //! use sim_core::Sim;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::net::SocketAddr;
 
 /// Bytes that a segment carried, as the history keeps them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,6 +11,19 @@ pub enum Content<'a> {
     Bytes(&'a [u8]),
     /// The SHA-256 of many.
     Digest(&'a [u8]),
+}
+
+/// How the way of a datagram ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Passage {
+    /// A socket has it.
+    Received,
+    /// The socket that it was for is full.
+    Full,
+    /// Nobody has the port.
+    Refused,
+    /// It was lost on its way.
+    Lost,
 }
 
 /// How an operation ended.
@@ -138,6 +152,23 @@ pub enum Event<'a> {
         is_error: bool,
         /// The line.
         text: &'a str,
+    },
+    /// The way of a datagram ended.
+    Datagram {
+        /// The sender's host.
+        from: u32,
+        /// The receiver's host.
+        to: u32,
+        /// The sender's address.
+        sender: SocketAddr,
+        /// The address it was sent to.
+        receiver: SocketAddr,
+        /// How.
+        passage: Passage,
+        /// The length of the payload, in bytes.
+        len: u32,
+        /// The payload.
+        content: Content<'a>,
     },
 }
 

@@ -10,9 +10,10 @@ mod encoding;
 mod event;
 mod text;
 
-pub use event::{Content, Ending, Event};
+pub use event::{Content, Ending, Event, Passage};
 pub use text::Trace;
 
+use hostsim::network::{Arrival, Passed};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -91,6 +92,28 @@ impl History {
         };
         self.record(at, event);
         self.content = content;
+    }
+
+    /// Appends the end of a datagram's way.
+    pub(crate) fn record_datagram(&mut self, at: u64, passed: &Passed<'_>) {
+        let datagram = passed.datagram;
+        let bytes = &datagram.bytes[..];
+        let digest: [u8; 32];
+        let content = if bytes.len() <= CONTENT_MAX {
+            Content::Bytes(bytes)
+        } else {
+            digest = Sha256::digest(bytes).into();
+            Content::Digest(&digest)
+        };
+        let passage = match passed.arrival {
+            Arrival::Received => Passage::Received,
+            Arrival::Full => Passage::Full,
+            Arrival::Refused => Passage::Refused,
+            Arrival::Lost => Passage::Lost,
+        };
+        let (from, to, len) = (passed.from.0, passed.to.0, bytes.len() as u32);
+        let (sender, receiver) = (datagram.from, datagram.to);
+        self.record(at, Event::Datagram { from, to, sender, receiver, passage, len, content });
     }
 
     /// The hash of what happened so far.

@@ -1,7 +1,7 @@
 //! A history as text: one line an event, with virtual time, node and what changed.
 
 use super::event::seconds;
-use super::{Content, Ending, Event, History, Record};
+use super::{Content, Ending, Event, History, Passage, Record};
 use hostsim::tcp::Flags;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -46,6 +46,7 @@ impl<'a> Trace<'a> {
             Event::Host { host, name } => write!(f, "{name:<12} host number={host}"),
             Event::Start { host } => write!(f, "{:<12} start", self.name(*host)),
             Event::Deliver { .. } => self.write_delivery(event, f),
+            Event::Datagram { .. } => self.write_datagram(event, f),
             Event::KernelTimer { wire } => write!(f, "{:<12} timer connection={wire}", "kernel"),
             Event::MachineTimer { host } => write!(f, "{:<12} timer", self.name(*host)),
             Event::Operation { id, host, text } => {
@@ -86,6 +87,26 @@ impl<'a> Trace<'a> {
         write!(f, "{to:<12} deliver from={from} connection={wire} {flags} seq={seq} ack={ack}")?;
         if *len > 0 {
             write!(f, " len={len} {}", Shown(content))?;
+        }
+        Ok(())
+    }
+}
+
+impl Trace<'_> {
+    fn write_datagram(&self, event: &Event<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Event::Datagram { from, to, sender, receiver, passage, len, content } = event else {
+            return Ok(());
+        };
+        let (from, to) = (self.name(*from), self.name(*to));
+        let passage = match passage {
+            Passage::Received => "",
+            Passage::Full => " full",
+            Passage::Refused => " refused",
+            Passage::Lost => " lost",
+        };
+        write!(f, "{to:<12} datagram{passage} from={from} {sender} > {receiver} len={len}")?;
+        if *len > 0 {
+            write!(f, " {}", Shown(content))?;
         }
         Ok(())
     }

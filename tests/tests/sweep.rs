@@ -5,7 +5,7 @@
 use sim_core::failure::Class;
 use sim_core::sweep::{Sweep, settings_or_exit, sweep_of};
 use sim_core::{Target, child, sweep};
-use sim_tests::systems::{echo, echo_planted, leaks, streams};
+use sim_tests::systems::{echo, echo_planted, leaks, ping, streams};
 
 /// Sweeps a system in which something must be found; seeds of the user's own promise nothing.
 fn hunt(target: &Target, seeds: std::ops::Range<u64>) -> Option<Sweep> {
@@ -27,6 +27,11 @@ fn echo() {
 #[test]
 fn streams() {
     sweep::test(&streams::target(), 0..300);
+}
+
+#[test]
+fn ping() {
+    sweep::test(&ping::target(), 0..300);
 }
 
 #[test]

@@ -3,13 +3,14 @@
 pub mod echo;
 pub mod echo_planted;
 pub mod leaks;
+pub mod ping;
 pub mod streams;
 
 use sim_core::Target;
 
 /// The systems that must never fail.
 pub fn correct() -> Vec<Target> {
-    vec![echo::target(), streams::target()]
+    vec![echo::target(), streams::target(), ping::target()]
 }
 
 /// The systems with a planted bug that must be found.

@@ -9,6 +9,7 @@
 mod libraries {
     pub(crate) mod axum_reqwest;
     pub(crate) mod hyper;
+    pub(crate) mod quinn;
     mod random;
     pub(crate) mod redis;
     pub(crate) mod rustls;
@@ -17,7 +18,7 @@ mod libraries {
     pub(crate) mod tungstenite;
 }
 
-use libraries::{axum_reqwest, hyper, redis, rustls, tonic, tungstenite};
+use libraries::{axum_reqwest, hyper, quinn, redis, rustls, tonic, tungstenite};
 use sim_core::run::{Input, Run, run};
 use sim_core::settings::Settings;
 use sim_core::source::{Lane, Lanes};
@@ -51,6 +52,12 @@ fn hyper_http2() {
 }
 
 #[test]
+fn quinn_over_faulty_ways() {
+    let input = input_with(&[5, 5, 5]);
+    check_input(&quinn::target(), "quinn", &["quinn", "quinn-proto", "rustls", "ring"], input);
+}
+
+#[test]
 fn redis_and_mini_redis() {
     check(&redis::target(), "redis+mini-redis", &["redis", "mini-redis"]);
 }
@@ -77,13 +84,18 @@ fn tonic_and_prost() {
 
 /// Checks a target that is made of published crates.
 fn check(target: &Target, name: &str, crates: &[&str]) {
+    check_input(target, name, crates, input_with(&[]));
+}
+
+/// Checks a target, with an input that is run many times.
+fn check_input(target: &Target, name: &str, crates: &[&str], input: Vec<u8>) {
     child::serve(target);
     let settings = settings_or_exit();
     if settings.input.is_some() {
         sweep::test(target, 0..0);
         return;
     }
-    let hashes = hashes(target, &settings);
+    let hashes = hashes(target, &settings, input);
     let found = sweep_of(target, 0..SEEDS, &settings);
     let versions = crates.iter().map(|name| version(name)).collect::<Vec<_>>().join("+");
     let (runs, seeds) = (RUNS + PROCESSES + 1, found.runs);
@@ -101,8 +113,8 @@ fn check(target: &Target, name: &str, crates: &[&str]) {
 }
 
 /// The hashes of all histories of one input.
-fn hashes(target: &Target, settings: &Settings) -> BTreeSet<String> {
-    let first = run(target, &Input::Bytes(input()), settings.watchdog);
+fn hashes(target: &Target, settings: &Settings, input: Vec<u8>) -> BTreeSet<String> {
+    let first = run(target, &Input::Bytes(input), settings.watchdog);
     assert_eq!(first.failure, None);
     assert_work(&first);
     let bytes = first.tape.to_bytes();
@@ -124,11 +136,12 @@ fn hashes(target: &Target, settings: &Settings) -> BTreeSet<String> {
     hashes
 }
 
-/// An input with latency, small buffers, two clients and several steps of each.
-fn input() -> Vec<u8> {
+/// An input with latency, small buffers, two clients and several steps of each, and with the odds
+/// of datagrams at these levels.
+fn input_with(odds: &[u8]) -> Vec<u8> {
     let mut lanes = Lanes::default();
     // Entropy in two bytes, latency, two buffers, pieces, clients, steps.
-    *lanes.lane_mut(Lane::Swarm) = vec![3, 1, 4, 3, 5, 3, 1, 7];
+    *lanes.lane_mut(Lane::Swarm) = [&[3, 1, 4, 3, 5, 3, 1, 7], odds].concat();
     *lanes.lane_mut(Lane::Network) = (1..=250).rev().step_by(3).collect();
     *lanes.lane_mut(Lane::Schedule) = (1..=100).collect();
     lanes.encode()

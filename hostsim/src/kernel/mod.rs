@@ -370,7 +370,9 @@ impl Kernel {
     pub(crate) fn watched_sockets(&self) -> Vec<u64> {
         let is_socket = |watch: &&Watch| {
             let file = self.files.get(watch.file as usize).and_then(Option::as_ref);
-            file.is_some_and(|file| matches!(file.object, Object::Socket(_) | Object::Unix(_)))
+            file.is_some_and(|file| {
+                matches!(file.object, Object::Socket(_) | Object::Unix(_) | Object::Udp(_))
+            })
         };
         let mut watches = Vec::new();
         for (_, file) in self.files() {

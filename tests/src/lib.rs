@@ -1,4 +1,5 @@
 //! Systems under test, and what every test shares.
 pub mod conformance;
 pub mod kernel_fuzz;
+pub mod shrink_cases;
 pub mod systems;

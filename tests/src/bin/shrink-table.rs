@@ -1,0 +1,126 @@
+//! How well failures are shrunk: `shrink-table [COUNT]`, a hundred failing inputs a case by default.
+//!
+//! One row a case: how many distinct results its failing inputs became, the longest in bytes, the
+//! mean and the most runs; then what is published of other shrinkers. The planted systems follow,
+//! with the lengths that their inputs had.
+
+use sim_core::Target;
+use sim_core::failure::Class;
+use sim_core::history::Hash;
+use sim_core::run::{Input, run};
+use sim_core::shrink::{Attempt, Budget, Bug, Shrunk, Subject, TargetSubject, shrink};
+use sim_core::source::Source;
+use sim_tests::shrink_cases::{CASES, Case};
+use sim_tests::systems;
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::time::Duration;
+
+const WATCHDOG: Duration = Duration::from_secs(60);
+
+/// How many failures of a planted system are shrunk at most.
+const SYSTEMS_MAX: usize = 20;
+
+fn main() -> ExitCode {
+    let count = match std::env::args().nth(1).map(|text| text.parse()) {
+        None => 100,
+        Some(Ok(count @ 1..)) => count,
+        Some(_) => {
+            eprintln!("shrink-table: COUNT is a number above zero");
+            return ExitCode::from(2);
+        }
+    };
+    for case in CASES {
+        let row = of_case(case, count);
+        println!("{:<20} {row}   {}", case.name, case.published);
+    }
+    for target in systems::planted() {
+        of_target(&target, count.min(SYSTEMS_MAX));
+    }
+    ExitCode::SUCCESS
+}
+
+/// What failing inputs became.
+#[derive(Default)]
+struct Row {
+    results: BTreeMap<Vec<u8>, u64>,
+    runs: Vec<u64>,
+    lens: Vec<usize>,
+    cut: u64,
+}
+
+impl Row {
+    fn add(&mut self, len: usize, shrunk: Shrunk) {
+        *self.results.entry(shrunk.bytes).or_default() += 1;
+        self.runs.push(shrunk.runs);
+        self.lens.push(len);
+        self.cut += u64::from(shrunk.is_cut);
+    }
+}
+
+impl std::fmt::Display for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let bytes = self.results.keys().map(Vec::len).max().unwrap_or(0);
+        let mean = self.runs.iter().sum::<u64>() as f64 / self.runs.len().max(1) as f64;
+        let most = self.runs.iter().max().copied().unwrap_or(0);
+        let len = self.lens.iter().sum::<usize>() / self.lens.len().max(1);
+        write!(f, "inputs {} of {len} bytes", self.lens.len())?;
+        write!(f, "  most runs {most}  cut {}", self.cut)?;
+        write!(f, "  distinct {} bytes {bytes} runs {mean:.1}", self.results.len())
+    }
+}
+
+/// A predicate as what is shrunk.
+struct Draws(fn(&mut Source) -> bool);
+
+impl Subject for Draws {
+    fn attempt(&mut self, bytes: &[u8]) -> Attempt {
+        attempt(self.0, Source::from_bytes(bytes))
+    }
+}
+
+fn attempt(fails: fn(&mut Source) -> bool, mut source: Source) -> Attempt {
+    let bug = fails(&mut source).then(|| (Class::Correctness, "case".to_owned()));
+    let (hash, elapsed, steps) = (Hash([0; 32]), Duration::ZERO, 0);
+    Attempt { tape: source.into_tape(), bug, hash, elapsed, steps }
+}
+
+fn of_case(case: Case, count: usize) -> Row {
+    let mut row = Row::default();
+    for seed in 0..50_000_000 {
+        let first = attempt(case.fails, Source::from_seed(seed));
+        if first.bug.is_none() {
+            continue;
+        }
+        let bytes = first.tape.to_bytes();
+        let shrunk = shrink(&mut Draws(case.fails), &bytes, Budget::default(), &mut |_| {});
+        row.add(bytes.len(), shrunk.expect("it fails again"));
+        if row.lens.len() == count {
+            break;
+        }
+    }
+    row
+}
+
+/// Each bug of a planted system, from as many failing seeds.
+fn of_target(target: &Target, count: usize) {
+    let mut rows: BTreeMap<Bug, Row> = BTreeMap::new();
+    for seed in 0..100_000 {
+        let run = run(target, &Input::Seed(seed), WATCHDOG);
+        let Some(failure) = run.failure else { continue };
+        let row = rows.entry((failure.class, failure.origin)).or_default();
+        if row.lens.len() == count {
+            break;
+        }
+        let bytes = run.tape.to_bytes();
+        let mut subject = TargetSubject { target, watchdog: WATCHDOG };
+        let shrunk = shrink(&mut subject, &bytes, Budget::default(), &mut |_| {});
+        row.add(bytes.len(), shrunk.expect("it fails again"));
+    }
+    for ((class, origin), row) in rows {
+        println!("{:<20} {row}   {class} at {origin}", target.name());
+        for (bytes, times) in &row.results {
+            println!("{:<20}   {times} times {bytes:?}", "");
+        }
+    }
+}

@@ -47,6 +47,26 @@ pub mod determinism {}
 /// Of a value below 256 choices the remainder is slightly biased toward the small, calm side.
 pub mod input {}
 
+/// How failures are shrunk.
+///
+/// [`crate::shrink`] edits the choices of a failing run: it takes out whole operations, faults and
+/// events, cuts lanes, hands a wait on to the operation after, lowers numbers alone, in groups of one
+/// value and in pairs, and puts siblings in order. Each proposal is run, and the choices that its run
+/// made are what counts. A proposal is taken where it fails with the same class and origin, is
+/// simpler, and does the same when it is run once more.
+///
+/// Simpler is: fewer bytes as an input; then less virtual time; then fewer events; then lower values.
+/// So a shrunk run is mostly a short one, and what of its plan is not calm is there for a reason:
+/// each dimension was tried at zero.
+///
+/// Measured by `cargo run --release -p sim-tests --bin shrink-table` (100 failing inputs a case): of
+/// the cases of the shrinking challenge ten of twelve become one result, in fewer runs than is
+/// published of Hypothesis for calculator and length list, and more for bound5, large union list
+/// and reverse. Two do not: `bound5` (83 different results of 12 bytes) and `coupling` (12 results).
+/// The failures of the planted echo become short, but not one and the same: 20 different results of
+/// 24 to 38 bytes, from inputs of 135 bytes in the mean.
+pub mod shrinking {}
+
 /// How segments become events.
 ///
 /// A segment that carries bytes, a SYN, a FIN or a RST is an event: it waits on its link until the

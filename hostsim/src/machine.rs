@@ -136,7 +136,7 @@ fn seed_and_watch(builder: &mut Builder, host: HostId, seed: u64) {
         });
 }
 
-/// Ends once the runtime around it asked its driver to wait.
+/// Ends once the runtime around it asked its driver to wait, or its process is over.
 struct UntilIdle<'a> {
     world: &'a World,
     is_started: bool,
@@ -146,7 +146,7 @@ impl Future for UntilIdle<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        if self.is_started && self.world.is_idle.get() {
+        if self.is_started && (self.world.is_idle.get() || self.world.is_over()) {
             return Poll::Ready(());
         }
         self.is_started = true;

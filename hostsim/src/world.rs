@@ -207,6 +207,7 @@ impl World {
         self.with(|network| network.end_process(host));
         if self.host() == Some(host) {
             self.is_over.set(true);
+            self.end_turn();
         }
     }
 
@@ -247,6 +248,11 @@ impl World {
         if let Some(host) = self.host() {
             self.with(|network| network.mark_idle(host));
         }
+        self.end_turn();
+    }
+
+    /// Has the current machine's turn end with its next look at whether it should.
+    fn end_turn(&self) {
         if let Some(waker) = self.waker.take() {
             self.is_waking.set(true);
             waker.wake();

@@ -113,8 +113,12 @@ impl Process {
 
     /// Ends the process at once with an exit code: no destructor runs.
     ///
+    /// The system keeps eight bits of the code.
+    ///
     /// In a simulated run the program's destructors do run, after its sockets were closed, and reach
-    /// nobody.
+    /// nobody; what other tasks of the program still do before their turn ends counts for nothing.
+    /// There the call unwinds its stack, so it must not come from a destructor that runs because of
+    /// a panic.
     pub fn exit(&self, code: i32) -> ! {
         self.system.exit(code)
     }

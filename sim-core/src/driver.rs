@@ -125,7 +125,9 @@ impl Sim {
             let Dimension { name: dimension, value, ref meaning } = *dimension;
             self.history.borrow_mut().record(0, Event::Plan { dimension, value, meaning });
         }
-        self.start_all();
+        if let Some(failure) = self.start_all() {
+            return Some(failure);
+        }
         self.plan_operation();
         self.plan_fault();
         (0..self.lifecycles.len() as u32).for_each(|number| self.plan_lifecycle(number));
@@ -187,23 +189,34 @@ impl Sim {
         self.world.network().now()
     }
 
-    fn start_all(&mut self) {
+    fn start_all(&mut self) -> Option<Failure> {
         for host in (0..self.seats.len() as u32).map(HostId) {
-            self.write_files(host);
+            if let Err(failure) = self.write_files(host) {
+                return Some(failure);
+            }
             if !self.seat_of(host).settings.is_stopped {
                 self.start(host);
             }
         }
+        None
     }
 
-    /// Puts the files of a node into its host's folder.
-    fn write_files(&mut self, host: HostId) {
+    /// Puts the files of a node into its host's folder. Without a folder for them there is no run.
+    fn write_files(&mut self, host: HostId) -> Result<(), Failure> {
         let seat = &self.seats[host.0 as usize];
         for (path, bytes) in &seat.settings.files {
             let folder = self.folder.of(&seat.facts.name);
             let written = folder.and_then(|folder| dir::write(&folder, path, bytes));
-            written.expect("the system has a temporary folder for the files of nodes");
+            written.map_err(|error| {
+                let (name, root) = (&seat.facts.name, std::env::temp_dir());
+                let text = format!(
+                    "the file {path:?} of node {name} cannot be written below {}: {error}",
+                    root.display()
+                );
+                Failure::new(Class::Inconclusive, "files of nodes", text)
+            })?;
         }
+        Ok(())
     }
 
     /// Runs every machine that has something to do until none has.

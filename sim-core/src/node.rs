@@ -12,6 +12,7 @@ use std::fmt;
 use std::future::Future;
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
+use std::path::{Component, Path};
 use std::rc::Rc;
 
 /// A panic of a node's program.
@@ -87,7 +88,14 @@ impl NodeSpec {
     }
 
     /// Puts a file into the folder of each replica's host before the run, by its path below it.
+    ///
+    /// # Panics
+    /// Where the path does not stay below: from the root on, or with a `..`.
+    #[track_caller]
     pub fn file(mut self, path: &str, bytes: impl Into<Vec<u8>>) -> NodeSpec {
+        let is_below = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+        let stays = Path::new(path).components().all(is_below);
+        assert!(stays, "a file's path is below the folder of its host, and {path:?} is not");
         self.settings.files.insert(path.to_owned(), bytes.into());
         self
     }
@@ -107,6 +115,8 @@ impl NodeSpec {
 
     /// Allows some panics of the node's program. One in the program itself ends its process with
     /// exit code 101, as it does `main`; one in a task that it spawned ends the task.
+    ///
+    /// The predicate must not panic itself: that is a panic within a panic, which aborts.
     pub fn allow_panics(mut self, predicate: impl Fn(&Panic) -> bool + 'static) -> NodeSpec {
         self.settings.allowed = Some(Rc::new(predicate));
         self
@@ -214,7 +224,8 @@ impl Node {
         self.record(replica).exits.clone()
     }
 
-    /// The lines that the processes of a replica printed so far.
+    /// The lines that the processes of a replica printed so far. A last one without an end is a
+    /// line once its process ended.
     pub fn lines(&self, replica: usize) -> Vec<Line> {
         self.record(replica).lines.clone()
     }

@@ -16,6 +16,7 @@ use crate::node::{Allowed, Panic};
 use crate::process::{Exit, Life, Shared, print};
 use hostsim::kernel::HostId;
 use hostsim::seam;
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::rc::Rc;
@@ -31,6 +32,8 @@ pub(crate) enum Scope {
     Body,
     /// A checker.
     Checker,
+    /// A predicate that a test gave to a control.
+    Predicate,
 }
 
 /// What hangs on the world of a run.
@@ -125,13 +128,42 @@ fn current() -> Option<Rc<Slot>> {
     seam::current()?.slot()?.downcast().ok()
 }
 
+/// Whether the process that has the turn is over: what its program still does counts for nothing.
+fn is_over() -> bool {
+    seam::current().is_some_and(|world| world.is_over())
+}
+
+/// Asks a predicate of the test: a panic of it is the test's.
+pub(crate) fn ask<T>(predicate: impl FnOnce() -> T) -> T {
+    match current() {
+        Some(slot) => slot.within(Scope::Predicate, predicate),
+        None => predicate(),
+    }
+}
+
+/// A panic's text without the numbers of tokio's tasks, which count on from run to run.
+fn without_ids(text: &str) -> Cow<'_, str> {
+    const BEFORE: [&str; 2] = ["JoinError::Panic(Id(", "JoinError::Cancelled(Id("];
+    let mut text = Cow::Borrowed(text);
+    for before in BEFORE {
+        let mut from = 0;
+        while let Some(found) = text[from..].find(before) {
+            let at = from + found + before.len();
+            let digits = text[at..].bytes().take_while(u8::is_ascii_digit).count();
+            text.to_mut().replace_range(at..at + digits, "_");
+            from = at;
+        }
+    }
+    text
+}
+
 /// Puts a failure into the slot of the run on this thread.
 ///
 /// # Errors
 /// The failure, where no run is under way.
 pub(crate) fn report(failure: Failure) -> Result<(), Failure> {
     match current() {
-        Some(slot) if slot.is_dying.get() => Ok(()),
+        Some(slot) if slot.is_dying.get() || is_over() => Ok(()),
         Some(slot) => {
             slot.put(failure);
             Ok(())
@@ -142,7 +174,7 @@ pub(crate) fn report(failure: Failure) -> Result<(), Failure> {
 
 /// Puts an event of the run on this thread into its history, in nanoseconds since its start.
 pub(crate) fn record(at: u64, event: Event<'_>) {
-    let Some(slot) = current().filter(|slot| !slot.is_dying.get()) else { return };
+    let Some(slot) = current().filter(|slot| !slot.is_dying.get() && !is_over()) else { return };
     if let Some(history) = slot.history.borrow().as_ref() {
         history.borrow_mut().record(at, event);
     }
@@ -213,9 +245,16 @@ fn on_panic(info: &PanicHookInfo<'_>) -> bool {
     let payload = info.payload();
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+    let text = &*without_ids(text);
     let mut origin = info.location().map_or_else(|| "unknown".to_owned(), place);
     let world = seam::current();
-    let is_kernel = world.as_ref().is_some_and(|world| !world.is_free());
+    let is_own = text.starts_with(INTERNAL_PREFIX);
+    // A predicate of the test is asked while the harness looks at the network.
+    let is_free = world.as_ref().is_none_or(|world| world.is_free());
+    let is_kernel = !is_free && scope != Scope::Predicate;
+    if !is_own && !is_kernel && is_over() {
+        return true;
+    }
     let node = world.as_ref().and_then(|world| world.host()).map(|host| slot.name(host));
     let task = world.as_ref().and_then(|world| world.task()).filter(|task| task.number > 0);
     let task = task.map_or_else(String::new, |task| format!(" in {task}"));
@@ -227,8 +266,11 @@ fn on_panic(info: &PanicHookInfo<'_>) -> bool {
         origin = panic.origin;
     }
     let (class, message) = match (node, scope) {
-        _ if text.starts_with(INTERNAL_PREFIX) => (Class::Internal, text.to_owned()),
+        _ if is_own => (Class::Internal, text.to_owned()),
         _ if is_kernel => (Class::Internal, format!("the simulated kernel panicked: {text}")),
+        (_, Scope::Predicate) => {
+            (Class::Panic, format!("a predicate of the test panicked: {text}"))
+        }
         (Some(node), _) => (Class::Panic, format!("node {node} panicked{task}: {text}")),
         (None, Scope::Checker) => (Class::Correctness, text.to_owned()),
         (None, Scope::Body) => (Class::Panic, format!("the test's body panicked: {text}")),

@@ -26,7 +26,7 @@ pub use sim_process::{CrashToken, Host, Process, Signal, Signals, Stdin, Stdout}
 /// How a life of a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Its program returned, or called [`Process::exit`].
+    /// Its program returned, or called [`Process::exit`]: a code in `0..=255`.
     Code(i32),
     /// By a signal that it did not listen for.
     Signal(Signal),
@@ -37,6 +37,11 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// By an exit code, of which the kernel keeps eight bits (`exit(3)`).
+    pub(crate) fn code(code: i32) -> Exit {
+        Exit::Code(code & 0xff)
+    }
+
     /// Whether it was none of the program's doing.
     pub fn is_crash(self) -> bool {
         !matches!(self, Exit::Code(_))
@@ -94,6 +99,11 @@ struct State {
     caught: [bool; Signal::ALL.len()],
     counts: [u64; Signal::ALL.len()],
     listeners: Vec<Waker>,
+    /// The signal whose default action waits for the end of a pause: that of the lowest number.
+    put_off: Option<Signal>,
+    /// What was printed of lines without their end: to the standard output, to the standard error.
+    partial: [Vec<u8>; 2],
+    is_output_closed: bool,
     exit: Option<Exit>,
 }
 
@@ -125,6 +135,44 @@ impl Life {
         };
         listeners.into_iter().for_each(Waker::wake);
         true
+    }
+
+    /// Keeps a signal that would kill for the end of a pause.
+    pub(crate) fn put_off(&self, signal: Signal) {
+        let put_off = &mut self.state().put_off;
+        *put_off = Some(put_off.map_or(signal, |before| before.min(signal)));
+    }
+
+    /// Takes the signal that was kept.
+    pub(crate) fn take_put_off(&self) -> Option<Signal> {
+        self.state().put_off.take()
+    }
+
+    /// Prints what a process writes, line by line; whatever handle of a stream it comes through.
+    pub(crate) fn write(&self, host: HostId, record: &Shared, is_error: bool, bytes: &[u8]) {
+        let is_over = seam::current().is_none_or(|world| world.is_over());
+        if is_over || self.state().is_output_closed {
+            return;
+        }
+        let mut pieces = bytes.split(|byte| *byte == b'\n');
+        let last = pieces.next_back().unwrap_or_default();
+        for piece in pieces {
+            let mut line = std::mem::take(&mut self.state().partial[usize::from(is_error)]);
+            line.extend_from_slice(piece);
+            print(host, record, is_error, &String::from_utf8_lossy(&line));
+        }
+        self.state().partial[usize::from(is_error)].extend_from_slice(last);
+    }
+
+    /// Prints last lines without an end, once the process is over.
+    pub(crate) fn end_output(&self, host: HostId, record: &Shared) {
+        self.state().is_output_closed = true;
+        for is_error in [false, true] {
+            let line = std::mem::take(&mut self.state().partial[usize::from(is_error)]);
+            if !line.is_empty() {
+                print(host, record, is_error, &String::from_utf8_lossy(&line));
+            }
+        }
     }
 
     /// Lets go of who waited: nobody is woken any more, and nothing of a runtime outlives it here.
@@ -178,9 +226,9 @@ impl System for Simulated {
     }
 
     fn output(&self, output: Output) -> Box<dyn AsyncWrite + Send + Unpin> {
-        let (host, record) = (self.host, self.record.clone());
+        let (host, record, life) = (self.host, self.record.clone(), self.life.clone());
         let is_error = output == Output::Stderr;
-        Box::new(Printer { host, is_error, record, partial: Vec::new() })
+        Box::new(Printer { host, is_error, record, life })
     }
 
     fn signals(&self, of: &[Signal]) -> io::Result<Box<dyn Listen>> {
@@ -191,10 +239,15 @@ impl System for Simulated {
     }
 
     fn exit(&self, code: i32) -> ! {
-        self.life.end(Exit::Code(code));
-        if let Some(world) = seam::current() {
-            world.end_process(self.host);
-        }
+        let world = seam::current().filter(|world| world.host() == Some(self.host));
+        let Some(world) = world else {
+            let name = &self.facts.name;
+            panic!(
+                "only its own program ends the process of {name} by `exit`; a control does else"
+            );
+        };
+        self.life.end(Exit::code(code));
+        world.end_process(self.host);
         std::panic::resume_unwind(Box::new(Exited))
     }
 
@@ -230,18 +283,12 @@ fn remember(wakers: &mut Vec<Waker>, waker: &Waker) {
     }
 }
 
-/// What a process prints to. The last line may have no end: it counts when the printer goes.
+/// What a process prints to. A last line without an end counts when the process ends.
 struct Printer {
     host: HostId,
     is_error: bool,
     record: Shared,
-    partial: Vec<u8>,
-}
-
-impl Printer {
-    fn print(&self, line: &[u8]) {
-        print(self.host, &self.record, self.is_error, &String::from_utf8_lossy(line));
-    }
+    life: Arc<Life>,
 }
 
 /// Puts a line that a process printed into the history and its record, while it lives.
@@ -254,17 +301,11 @@ pub(crate) fn print(host: HostId, record: &Shared, is_error: bool, text: &str) {
 
 impl AsyncWrite for Printer {
     fn poll_write(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         _context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let mut lines = bytes.split(|byte| *byte == b'\n');
-        let last = lines.next_back().unwrap_or_default();
-        for line in lines {
-            let whole = [&std::mem::take(&mut self.partial)[..], line].concat();
-            self.print(&whole);
-        }
-        self.partial.extend_from_slice(last);
+        self.life.write(self.host, &self.record, self.is_error, bytes);
         Poll::Ready(Ok(bytes.len()))
     }
 
@@ -274,14 +315,6 @@ impl AsyncWrite for Printer {
 
     fn poll_shutdown(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
-    }
-}
-
-impl Drop for Printer {
-    fn drop(&mut self) {
-        if !self.partial.is_empty() {
-            self.print(&self.partial);
-        }
     }
 }
 

@@ -25,6 +25,7 @@ use hostsim::kernel::HostId;
 use hostsim::world::World;
 use rand_core::Rng;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -33,12 +34,12 @@ use std::sync::Arc;
 
 /// Clients of a scenario that have not ended, and those that just did.
 #[derive(Clone, Default)]
-pub(crate) struct Progress(Rc<RefCell<(u64, Vec<HostId>)>>);
+pub(crate) struct Progress(Rc<RefCell<(BTreeSet<HostId>, Vec<HostId>)>>);
 
 impl Progress {
     /// How many have not ended.
     pub(crate) fn clients(&self) -> u64 {
-        self.0.borrow().0
+        self.0.borrow().0.len() as u64
     }
 
     /// Takes those that ended.
@@ -46,14 +47,16 @@ impl Progress {
         std::mem::take(&mut self.0.borrow_mut().1)
     }
 
-    fn begin(&self) {
-        self.0.borrow_mut().0 += 1;
+    fn begin(&self, host: HostId) {
+        self.0.borrow_mut().0.insert(host);
     }
 
-    fn finish(&self, host: HostId) {
+    /// A client ended; one that was started again may do so more than once.
+    pub(crate) fn finish(&self, host: HostId) {
         let mut progress = self.0.borrow_mut();
-        progress.0 -= 1;
-        progress.1.push(host);
+        if progress.0.remove(&host) {
+            progress.1.push(host);
+        }
     }
 }
 
@@ -180,15 +183,17 @@ impl Sim {
         self.seat(&spec.into(), Some(&wrap(app)))
     }
 
-    /// Adds a client of a scenario: a program on a host of its own. The run goes on until it ends.
+    /// Adds a client of a scenario: a program on a host of its own. The run goes on until it ends by
+    /// itself, by a return or by [`Process::exit`]. One that a control kills has not ended: unless
+    /// it is started again, the run ends in a deadlock or at a limit.
     pub fn client<A, F>(&mut self, name: &str, app: A) -> Node
     where
         A: Fn(Process) -> F + 'static,
         F: Future<Output = ()> + 'static,
     {
-        self.work.begin();
-        let work = self.work.clone();
         let host = HostId(self.seats.len() as u32);
+        self.work.begin(host);
+        let work = self.work.clone();
         let app = wrap(move |process| {
             let (program, work) = (app(process), work.clone());
             async move {
@@ -309,7 +314,12 @@ impl Sim {
     }
 
     /// Gives the run a control for a moment of it.
+    ///
+    /// # Panics
+    /// Where it is about a host that is not of the run.
+    #[track_caller]
     pub fn at(&mut self, moment: std::time::Duration, control: Control) -> Handle {
+        control.check_hosts(self.seats.len());
         let handle = Handle::default();
         let number = self.active.add(control, handle.clone());
         self.schedule_control(moment, number);
@@ -330,7 +340,12 @@ impl Sim {
 
     /// Lets the run draw events of lifecycles from the lifecycle lane; the swarm says how many, and
     /// none is calm. Each call adds some, for hosts of its own or with bounds of its own.
+    ///
+    /// # Panics
+    /// Where it is about a host that is not of the run.
+    #[track_caller]
     pub fn lifecycle(&mut self, spec: Lifecycle) {
+        spec.check_hosts(self.seats.len());
         let count = self.draw(lifecycle::EVENTS, spec.count_max, swarm::number);
         self.lifecycles.push(lifecycle::Drawn::new(spec, count));
     }

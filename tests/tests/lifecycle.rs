@@ -6,10 +6,14 @@
 mod death;
 #[path = "lifecycle/drawn.rs"]
 mod drawn;
+#[path = "lifecycle/ended.rs"]
+mod ended;
 #[path = "lifecycle/events.rs"]
 mod events;
 #[path = "lifecycle/failures.rs"]
 mod failures;
+#[path = "lifecycle/orders.rs"]
+mod orders;
 #[path = "lifecycle/process.rs"]
 mod process;
 #[path = "lifecycle/rollouts.rs"]

@@ -4,6 +4,7 @@
 //! shut it has ended. The driver calls, this module keeps no events of its own.
 
 use super::{Act, Action, Control, End, Handle, Hosts, Look, Order, Until};
+use crate::panics;
 use hostsim::agenda::{Class, Key};
 use hostsim::kernel::HostId;
 use hostsim::network::{ConnectionView, Dials, Network, WireId};
@@ -105,7 +106,7 @@ impl Active {
     }
 
     /// Ends a control. Others that ask for the same stay in force.
-    fn end(&mut self, network: &mut Network, number: u32) -> Option<String> {
+    pub(crate) fn end(&mut self, network: &mut Network, number: u32) -> Option<String> {
         let entry = &mut self.entries[number as usize];
         if !std::mem::replace(&mut entry.is_active, false) {
             return None;
@@ -132,9 +133,8 @@ impl Active {
         Some(format!("end {text}"))
     }
 
-    /// Looks what changed since the last event: connections that were dialed or got their host, and
-    /// controls that are to end. The lines for the history.
-    pub(crate) fn look(&mut self, network: &mut Network) -> Vec<String> {
+    /// Looks which connections were dialed or got their host since the last event.
+    pub(crate) fn look(&mut self, network: &mut Network) {
         let dialed = network.dialed();
         let before = std::mem::take(&mut self.without_host);
         for wire in before.into_iter().chain((self.dialed..dialed).map(WireId)) {
@@ -149,10 +149,15 @@ impl Active {
             }
         }
         self.dialed = dialed;
-        let is_over = |entry: &Entry| entry.is_active && entry.is_over(network);
-        let over: Vec<usize> =
-            (0..self.entries.len()).filter(|number| is_over(&self.entries[*number])).collect();
-        over.into_iter().filter_map(|number| self.end(network, number as u32)).collect()
+    }
+
+    /// The controls that are to end. Predicates are asked, which may look at the network too.
+    pub(crate) fn over(&self, network: &Network) -> Vec<u32> {
+        let is_over = |number: &u32| {
+            let entry = &self.entries[*number as usize];
+            entry.is_active && entry.is_over(network)
+        };
+        (0..self.entries.len() as u32).filter(is_over).collect()
     }
 }
 
@@ -177,7 +182,9 @@ impl Entry {
                 Until::TheEnd | Until::After(_) | Until::Released => false,
                 Until::Bytes(bytes) => self.waiting(network) >= *bytes,
                 Until::GivenUp => !self.wires.is_empty() && self.are_over(network),
-                Until::When(predicate) => predicate(&Look { now: network.now(), network }),
+                Until::When(predicate) => {
+                    panics::ask(|| predicate(&Look { now: network.now(), network }))
+                }
             }
     }
 

@@ -50,6 +50,8 @@ pub(crate) enum Order {
     Recover(HostId),
     Signal(HostId, Signal),
     KillAfter(HostId, Duration),
+    /// A pause is over, unless another one lasts.
+    Resume(HostId),
     Rollout(Rc<Rollout>, Handle),
 }
 
@@ -64,7 +66,7 @@ impl Control {
     }
 
     /// Processes are sent a signal. One that none listens for takes its default action and kills
-    /// (`signal(7)`).
+    /// (`signal(7)`), a paused process once it goes on.
     pub fn signal(on: impl Into<Hosts>, signal: Signal) -> Control {
         Control::life(on, Act::Signal(signal))
     }
@@ -86,7 +88,8 @@ impl Control {
     }
 
     /// Machines stand still as a stopped process does (`SIGSTOP`, row F17): their kernels go on,
-    /// and dials and bytes wait. Afterwards their timers are late. For a host that stalls as a
+    /// and dials and bytes wait. Afterwards their timers are late. A process that starts meanwhile is
+    /// not paused. For a host that stalls as a
     /// whole, partition it for the same time.
     pub fn pause(on: impl Into<Hosts>) -> Control {
         Control::life(on, Act::Pause)
@@ -169,6 +172,7 @@ impl Act {
                 network.host_mut(host).is_paused = is_on;
                 if !is_on {
                     network.mark_runnable(host);
+                    orders.push(Order::Resume(host));
                 }
             }
             Act::Skew(skew) => {
@@ -177,6 +181,8 @@ impl Act {
             Act::Drift(drift) => {
                 let drift = if is_on { *drift } else { 0 };
                 network.host_mut(host).clock.set_drift(now, drift);
+                // Its next timer comes at another moment now.
+                network.mark_runnable(host);
             }
             Act::Rollout(_) => {}
         }

@@ -269,6 +269,23 @@ impl Control {
         if self.is_moment() { what } else { format!("{what} {:?}", self.until) }
     }
 
+    /// Asserts that every host that it names is of the run, which has so many.
+    #[track_caller]
+    pub(crate) fn check_hosts(&self, count: usize) {
+        let named = match &self.action {
+            Action::Cut { from, to, .. } | Action::Latency { from, to, .. } => vec![from, to],
+            Action::Dials { to, .. } => vec![to],
+            Action::StopAccepting { on } | Action::Life { on, .. } => vec![on],
+            Action::Hold { .. } | Action::Reset { .. } | Action::Pace { .. } => Vec::new(),
+        };
+        for host in named.into_iter().flat_map(|hosts| &hosts.0) {
+            assert!(
+                (host.0 as usize) < count,
+                "{host:?} is no host of this run, which has {count}"
+            );
+        }
+    }
+
     /// Whether it is over at once.
     pub(crate) fn is_moment(&self) -> bool {
         match &self.action {
@@ -313,10 +330,19 @@ impl Controls {
     /// Puts a control in force once every machine is idle, before the next event.
     ///
     /// What the destructors of a process that is over ask for does not come.
+    ///
+    /// # Panics
+    /// Where it is about a host that is not of the run.
+    #[track_caller]
     pub fn apply(&self, control: Control) -> Handle {
         let handle = Handle::default();
-        if hostsim::seam::current().is_some_and(|world| world.is_over()) {
+        let world = hostsim::seam::current();
+        if world.as_ref().is_some_and(|world| world.is_over()) {
             return handle;
+        }
+        if let Some(world) = world {
+            let count = world.network().hosts().count();
+            control.check_hosts(count);
         }
         self.0.borrow_mut().push((control, handle.clone()));
         handle

@@ -2,6 +2,7 @@
 
 use super::End;
 use crate::node::Node;
+use crate::panics::ask;
 use hostsim::kernel::HostId;
 use hostsim::network::{ConnectionView, Network};
 use std::fmt;
@@ -102,7 +103,7 @@ impl Connections {
             && self.to.as_ref().is_none_or(|hosts| connection.has_host && hosts.has(acceptor))
             && self.port.is_none_or(|port| port == connection.addresses[1].port())
             && self.one.is_none_or(|number| number == connection.wire.0)
-            && self.predicate.as_ref().is_none_or(|predicate| predicate(connection))
+            && self.predicate.as_ref().is_none_or(|predicate| ask(|| predicate(connection)))
     }
 
     pub(super) fn describe(&self, network: &Network) -> String {

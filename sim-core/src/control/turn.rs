@@ -43,12 +43,21 @@ impl Sim {
             }
         }
         if !self.active.is_idle() {
-            let active = &mut self.active;
-            for text in self.world.with(|network| active.look(network)) {
-                self.record_control(Some(&text));
-            }
+            self.end_controls();
         }
         self.follow_orders().or_else(|| self.look_at_rollouts())
+    }
+
+    /// Ends the controls that are to end.
+    fn end_controls(&mut self) {
+        let active = &mut self.active;
+        self.world.with(|network| active.look(network));
+        let over = active.over(&self.world.network());
+        for number in over {
+            let active = &mut self.active;
+            let text = self.world.with(|network| active.end(network, number));
+            self.record_control(text.as_deref());
+        }
     }
 
     /// Does what controls ask of processes.
@@ -64,6 +73,7 @@ impl Sim {
             Order::Recover(host) => self.recover(host),
             Order::Signal(host, signal) => return self.signal(host, signal),
             Order::KillAfter(host, time) => return self.kill_after(host, time),
+            Order::Resume(host) => return self.resume(host),
             Order::Rollout(rollout, handle) => self.begin_rollout(rollout, handle),
         }
         None

@@ -61,6 +61,17 @@ impl Lifecycle {
         }
     }
 
+    /// Asserts that every host is of the run, which has so many.
+    #[track_caller]
+    pub(crate) fn check_hosts(&self, count: usize) {
+        Control::pause(self.hosts.clone()).check_hosts(count);
+        for kind in &self.kinds {
+            if let Kind::Rollout(rollout) = kind {
+                Control::pause(rollout.hosts()).check_hosts(count);
+            }
+        }
+    }
+
     /// Processes are killed or lose their power, and start again.
     #[must_use]
     pub fn crashes(self) -> Lifecycle {
@@ -217,7 +228,9 @@ impl Drawn {
             }
             value => self.spec.kinds[(value - 1) as usize % self.spec.kinds.len()].clone(),
         };
-        let wait = self.spec.pause_max * source.draw(Lane::Lifecycle, WAIT, 255) as u32 / 255;
+        let wait =
+            self.spec.pause_max.saturating_mul(source.draw(Lane::Lifecycle, WAIT, 255) as u32)
+                / 255;
         let who = source.draw(Lane::Lifecycle, HOST, 255);
         let extent = source.draw(Lane::Lifecycle, EXTENT, 255);
         // Short ones are as likely as long ones: the length doubles every 16 steps.
@@ -265,7 +278,7 @@ impl Next {
             Kind::OneWay => Control::one_way(others, host),
             Kind::Pause => Control::pause(host),
             Kind::Skew => {
-                let by = spec.skew_max * (self.extent as u32 / 2) / 127;
+                let by = spec.skew_max.saturating_mul(self.extent as u32 / 2) / 127;
                 Control::skew(host, if is_even { Skew::Ahead(by) } else { Skew::Behind(by) })
             }
             Kind::Drift => Control::drift(host, DRIFT * (self.extent as i32 - 127) / 128),

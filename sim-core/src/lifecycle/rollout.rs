@@ -2,7 +2,8 @@
 //!
 //! For each replica: out of the route, `SIGTERM`, the end of its process (by itself, or killed after
 //! a time of grace), a start, perhaps of another version of the program, then what the test calls
-//! ready, and back into the route. A crash that a control has in force is waited for.
+//! ready, and back into the route. A crash that a control has in force is waited for, and so is a
+//! rollout of one of the same hosts that was ordered earlier.
 
 use super::Moment;
 use super::seat::App;
@@ -10,6 +11,7 @@ use crate::control::{Handle, Hosts, Look};
 use crate::failure::{Class, Failure};
 use crate::history::Event;
 use crate::node::{Node, wrap};
+use crate::panics::ask;
 use crate::process::{Exit, Process};
 use crate::route::Route;
 use crate::sim::Sim;
@@ -130,8 +132,9 @@ impl fmt::Debug for Rollout {
 enum Stage {
     /// It has not begun.
     Waiting,
-    /// Its process was told to end; whether the replica was in the route.
-    Ending { was_routed: bool },
+    /// Its process was told to end; whether the replica was in the route, and how many starts there
+    /// had been.
+    Ending { was_routed: bool, starts: u64 },
     /// Its process starts; by when it must be ready.
     Starting { was_routed: bool, bound: Option<Instant> },
 }
@@ -189,20 +192,26 @@ impl Sim {
         host: HostId,
     ) -> Result<Running, Failure> {
         match running.stage {
+            Stage::Waiting if self.has_earlier_rollout(number, &running.rollout) => {}
+            // The host of a workload's client has no program.
+            Stage::Waiting if self.seat_of(host).app.is_none() => running.index += 1,
             Stage::Waiting => {
                 let was_routed = self.unroute(&running.rollout, host);
-                running.stage = Stage::Ending { was_routed };
+                // Whoever starts it next starts the version that is rolled out.
+                let seat = self.seat_of(host);
+                seat.app = running.rollout.app.clone().or(seat.app.take());
+                running.stage = Stage::Ending { was_routed, starts: seat.starts() };
                 match self.kill_after(host, running.rollout.grace) {
                     Some(failure) => return Err(failure),
                     None => return Ok(running),
                 }
             }
-            Stage::Ending { was_routed } => {
+            Stage::Ending { was_routed, starts } => {
                 if !self.seat_of(host).is_up() && !self.active.keeps_down(host) {
-                    if let Some(app) = &running.rollout.app {
-                        self.seat_of(host).app = Some(app.clone());
-                    }
                     self.start(host);
+                }
+                // It may be a control that started it.
+                if self.seat_of(host).starts() > starts {
                     running.stage = Stage::Starting { was_routed, bound: None };
                 }
             }
@@ -228,14 +237,13 @@ impl Sim {
             if let Some(exit @ Exit::Code(_)) = last_exit {
                 return Err(self.unready(host, &format!("ended with {exit} before it was ready")));
             }
-            self.cancel_bound(key, bound);
-            running.stage = Stage::Starting { was_routed, bound: None };
-            return Ok(());
+            if self.active.keeps_down(host) {
+                self.cancel_bound(key, bound);
+                running.stage = Stage::Starting { was_routed, bound: None };
+                return Ok(());
+            }
         }
-        let network = self.world.network();
-        let look = Look { now: network.now(), network: &network };
-        let is_ready = running.rollout.ready.as_ref().is_none_or(|ready| ready(&look, host));
-        drop(network);
+        let is_ready = is_up && self.is_ready(&running.rollout, host);
         if is_ready {
             self.cancel_bound(key, bound);
             self.reroute(&running.rollout, host, was_routed);
@@ -246,6 +254,21 @@ impl Sim {
             running.stage = Stage::Starting { was_routed, bound: Some(due) };
         }
         Ok(())
+    }
+
+    fn is_ready(&self, rollout: &Rollout, host: HostId) -> bool {
+        let network = self.world.network();
+        let look = Look { now: network.now(), network: &network };
+        rollout.ready.as_ref().is_none_or(|ready| ask(|| ready(&look, host)))
+    }
+
+    /// Whether a rollout that was ordered earlier goes on, of one of the same hosts: they come one
+    /// after the other.
+    fn has_earlier_rollout(&self, number: usize, rollout: &Rollout) -> bool {
+        let shares = |other: &Running| {
+            other.rollout.hosts.0.iter().any(|host| rollout.hosts.0.contains(host))
+        };
+        self.rollouts[..number].iter().flatten().any(shares)
     }
 
     fn cancel_bound(&mut self, key: hostsim::agenda::Key, bound: Option<Instant>) {

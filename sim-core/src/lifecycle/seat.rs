@@ -7,7 +7,7 @@ use crate::history::Event;
 use crate::internal_assert;
 use crate::node::Settings;
 use crate::panics::Witness;
-use crate::process::{Exit, Life, Process, Shared, Signal, Simulated, print};
+use crate::process::{Exit, Life, Process, Shared, Signal, Simulated};
 use crate::sim::Sim;
 use hostsim::clock::Instant;
 use hostsim::kernel::HostId;
@@ -53,7 +53,7 @@ impl Seat {
         }
     }
 
-    fn starts(&self) -> u64 {
+    pub(super) fn starts(&self) -> u64 {
         self.record.lock().expect("nobody panics with the record").starts
     }
 
@@ -143,8 +143,11 @@ impl Sim {
         let seat = self.seat_of(host);
         let kill_at = seat.kill_at.take();
         let life = seat.life.take();
-        if let Some(life) = life.as_ref().filter(|_| exit.is_crash()) {
-            life.token.crash();
+        if let Some(life) = &life {
+            life.end_output(host, &seat.record);
+            if exit.is_crash() {
+                life.token.crash();
+            }
         }
         if let Some((due, _)) = kill_at {
             self.world.with(|network| network.cancel(due, Moment::Kill.key(host.0)));
@@ -192,7 +195,11 @@ impl Sim {
         record.exits.push(exit);
         record.life = None;
         drop(record);
-        if seat.settings.is_client && exit == Exit::Code(0) && new == 0 {
+        let is_client = seat.settings.is_client;
+        if is_client && matches!(exit, Exit::Code(_)) {
+            self.work.finish(host);
+        }
+        if is_client && exit == Exit::Code(0) && new == 0 {
             return;
         }
         let mut text = exit.to_string();
@@ -214,19 +221,40 @@ impl Sim {
     /// Sends a signal to the process of a host.
     pub(crate) fn signal(&mut self, host: HostId, signal: Signal) -> Option<Failure> {
         let life = self.seat_of(host).life.clone()?;
-        if life.send(signal) { None } else { self.stop(host, Exit::Signal(signal)) }
+        if life.send(signal) {
+            return None;
+        }
+        if self.world.network().host(host).is_paused {
+            life.put_off(signal);
+            return None;
+        }
+        self.stop(host, Exit::Signal(signal))
+    }
+
+    /// A pause is over: a signal takes the default action that it could not take meanwhile, as the
+    /// kernel has it for a stopped process.
+    pub(crate) fn resume(&mut self, host: HostId) -> Option<Failure> {
+        if self.world.network().host(host).is_paused {
+            return None;
+        }
+        let signal = self.seat_of(host).life.as_ref()?.take_put_off()?;
+        self.stop(host, Exit::Signal(signal))
     }
 
     /// Asks the process of a host to end, and kills it where it has not after some time.
     pub(crate) fn kill_after(&mut self, host: HostId, time: Duration) -> Option<Failure> {
         let failure = self.signal(host, Signal::Terminate);
-        if !self.seat_of(host).is_up() {
+        // The host of a workload's client has no life.
+        if self.seat_of(host).life.is_none() {
             return failure;
         }
-        let due = self.now() + time;
+        let mut due = self.now() + time;
         let seat = self.seat_of(host);
         let life = seat.starts();
-        let before = seat.kill_at.replace((due, life));
+        let before = seat.kill_at.take();
+        // Who asked before kills at its own moment still.
+        due = before.map_or(due, |(before, _)| before.min(due));
+        seat.kill_at = Some((due, life));
         let key = Moment::Kill.key(host.0);
         self.world.with(|network| {
             if let Some((before, _)) = before {
@@ -251,9 +279,9 @@ async fn run(app: App, system: Simulated) {
     let _witness = Witness(Some(life.clone()));
     let (code, text) = app(Process::over(Arc::new(system))).await;
     if let Some(text) = text {
-        print(host, &record, true, &text);
+        life.write(host, &record, true, format!("{text}\n").as_bytes());
     }
-    life.end(Exit::Code(code));
+    life.end(Exit::code(code));
 }
 
 /// Tasks in words, those of one place together.

@@ -4,9 +4,13 @@
 //! destructors would do (flush a buffer, remove a folder) would be a life after death. So in the
 //! turn of a machine whose process is over these calls fail with `EIO`; reading goes on, and so
 //! does what is printed. In every other turn, and outside of runs, each is the real call.
+//!
+//! In a turn `fsync` and `fdatasync` reach no disk: what a program wrote is there for its next
+//! process, whatever crash there was between, and a run costs no wait for a disk.
 
-use super::{fail, machine_world, real};
+use super::{answer_int, fail, machine_world, real};
 use crate::errno::Errno;
+use crate::kernel::Descriptor;
 use libc::{c_char, c_int, c_uint, c_void, mode_t, off_t, off64_t, size_t, ssize_t};
 
 /// Whether the current machine's process is over.
@@ -74,4 +78,42 @@ refused! {
     linkat(from_folder: c_int, from: *const c_char, to_folder: c_int, to: *const c_char, flags: c_int) -> c_int, true;
     "`copy_file_range(2)`"
     copy_file_range(from: c_int, from_at: *mut off64_t, to: c_int, to_at: *mut off64_t, len: size_t, flags: c_uint) -> ssize_t, true;
+}
+
+macro_rules! synced {
+    ($($doc:literal $name:ident;)*) => {
+        $(
+            #[doc = $doc]
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $name(fd: c_int) -> c_int {
+                match Descriptor::from_raw(fd) {
+                    Some(at) => unsyncable(at),
+                    None if machine_world().is_some() => synced(fd),
+                    // SAFETY: the caller's arguments go on as they came.
+                    None => unsafe { real::$name(fd) },
+                }
+            }
+        )*
+    };
+}
+
+synced! {
+    "`fsync(2)`"
+    fsync;
+    "`fdatasync(2)`"
+    fdatasync;
+}
+
+/// What a simulated descriptor gives: none is of a file.
+fn unsyncable(at: Descriptor) -> c_int {
+    answer_int(|world| world.with(|network| network.is_nonblocking(at)).and(Err(Errno::EINVAL)))
+}
+
+/// What a descriptor of the real kernel gives in a machine's turn.
+fn synced(fd: c_int) -> c_int {
+    if is_over() {
+        return fail(Errno::EIO) as c_int;
+    }
+    // SAFETY: the command takes no argument; -1 and `EBADF` where the descriptor is not open.
+    unsafe { real::fcntl(fd, libc::F_GETFD, 0) }.min(0)
 }

@@ -173,6 +173,10 @@ fn call_files() {
     // SAFETY: as above.
     unsafe { libc::ftruncate(-1, 0) };
     // SAFETY: as above.
+    unsafe { libc::fsync(-1) };
+    // SAFETY: as above.
+    unsafe { libc::fdatasync(-1) };
+    // SAFETY: as above.
     unsafe { libc::ftruncate64(-1, 0) };
     // SAFETY: as above.
     unsafe { libc::copy_file_range(-1, nowhere, -1, nowhere, 0, 0) };

@@ -172,6 +172,8 @@ table! {
     openat64(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
     pwrite(fd: c_int, from: *const c_void, len: size_t, offset: off_t) -> ssize_t;
     pwrite64(fd: c_int, from: *const c_void, len: size_t, offset: off64_t) -> ssize_t;
+    fsync(fd: c_int) -> c_int;
+    fdatasync(fd: c_int) -> c_int;
     ftruncate(fd: c_int, len: off_t) -> c_int;
     ftruncate64(fd: c_int, len: off64_t) -> c_int;
     rename(from: *const c_char, to: *const c_char) -> c_int;

@@ -355,3 +355,26 @@ fn a_descriptor_of_no_host_is_bad() {
     let (log, _) = super::inside(|| super::log_of(|log| calls_on(log, i32::MAX)));
     expect_bad(&log);
 }
+
+#[test]
+fn files_are_synced_and_sockets_are_not() {
+    check(
+        |log| {
+            let path = c"/dev/shm".as_ptr();
+            let file = log.keep(call!(open(path, libc::O_TMPFILE | libc::O_RDWR, 0o600)));
+            say!(log, fsync(file));
+            say!(log, fdatasync(file));
+            let [socket, _] = log.pair();
+            say!(log, fsync(socket));
+            say!(log, fdatasync(socket));
+            say!(log, fsync(-1));
+        },
+        expect![[r#"
+            fsync(file) = 0
+            fdatasync(file) = 0
+            fsync(socket) = EINVAL
+            fdatasync(socket) = EINVAL
+            fsync(-1) = EBADF
+        "#]],
+    );
+}

@@ -138,7 +138,7 @@ impl Sim {
             if let Some(failure) = self.judge(|checker| checker.step()) {
                 break Some(failure);
             }
-            if self.is_done() {
+            if self.is_done() && !self.start_last() {
                 break self.judge(|checker| checker.end());
             }
             if let Err(failure) = self.step() {
@@ -302,6 +302,16 @@ impl Sim {
     /// Whether no work is left: the workload ended and so did each operation and client.
     fn is_done(&self) -> bool {
         self.is_planned && self.next.is_none() && self.outstanding == 0 && self.work.clients() == 0
+    }
+
+    /// Starts the clients that come last; whether there were any.
+    fn start_last(&mut self) -> bool {
+        let last = std::mem::take(&mut self.last);
+        for host in &last {
+            self.work.begin(*host);
+            self.start(*host);
+        }
+        !last.is_empty()
     }
 
     /// Makes one event happen.

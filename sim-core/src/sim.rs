@@ -47,7 +47,7 @@ impl Progress {
         std::mem::take(&mut self.0.borrow_mut().1)
     }
 
-    fn begin(&self, host: HostId) {
+    pub(crate) fn begin(&self, host: HostId) {
         self.0.borrow_mut().0.insert(host);
     }
 
@@ -89,6 +89,8 @@ pub struct Sim {
     pub(crate) operations: u64,
     pub(crate) outstanding: u64,
     pub(crate) work: Progress,
+    /// Clients that start once no work is left.
+    pub(crate) last: Vec<HostId>,
     pub(crate) runnable: Vec<HostId>,
     pub(crate) steps: u64,
     pub(crate) machines: u32,
@@ -135,6 +137,7 @@ impl Sim {
             operations: 0,
             outstanding: 0,
             work: Progress::default(),
+            last: Vec::new(),
             runnable: Vec::new(),
             steps: 0,
             machines: 0,
@@ -191,9 +194,28 @@ impl Sim {
         A: Fn(Process) -> F + 'static,
         F: Future<Output = ()> + 'static,
     {
-        let host = HostId(self.seats.len() as u32);
-        self.work.begin(host);
+        self.work.begin(HostId(self.seats.len() as u32));
+        self.add_client(NodeSpec::new(name), app)
+    }
+
+    /// Adds a client that starts once the workload and every other client have ended: it sees what
+    /// they left, while the system goes on and what was drawn to befall it still may.
+    pub fn last_client<A, F>(&mut self, name: &str, app: A) -> Node
+    where
+        A: Fn(Process) -> F + 'static,
+        F: Future<Output = ()> + 'static,
+    {
+        self.last.push(HostId(self.seats.len() as u32));
+        self.add_client(NodeSpec::new(name).stopped(), app)
+    }
+
+    fn add_client<A, F>(&mut self, mut spec: NodeSpec, app: A) -> Node
+    where
+        A: Fn(Process) -> F + 'static,
+        F: Future<Output = ()> + 'static,
+    {
         let work = self.work.clone();
+        let host = HostId(self.seats.len() as u32);
         let app = wrap(move |process| {
             let (program, work) = (app(process), work.clone());
             async move {
@@ -201,7 +223,6 @@ impl Sim {
                 work.finish(host);
             }
         });
-        let mut spec = NodeSpec::new(name);
         spec.settings.is_client = true;
         self.seat(&spec, Some(&app))
     }

@@ -7,6 +7,8 @@ use sim_core::seed::Seed;
 use sim_core::source::{Lane, Lanes};
 use sim_core::{Checker, Sim, Target, Violation, always};
 use sim_tests::systems::{all, correct};
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Mutex;
 use std::thread::ThreadId;
 use std::time::Duration;
@@ -31,7 +33,7 @@ fn the_empty_input_is_calm() {
         let run = run_bytes(&target, &[]);
         assert_eq!(run.failure, None, "{}", target.name());
         assert_eq!(run.plan.active().count(), 0, "no dimension is active");
-        assert_eq!(run.steps, 0, "no operation and no latency: nothing happens");
+        assert!(!run.history.trace().to_string().contains(" operation "), "there is none");
         assert_eq!(run.tape.to_bytes(), [0; 0]);
     }
 }
@@ -257,6 +259,33 @@ fn a_node_that_never_returns_is_inconclusive_by_the_watchdog() {
     let seen = (failure.class, failure.origin.as_str());
     assert_eq!(seen, (Class::Inconclusive, "watchdog"));
     assert!(failure.message.contains("node client has the turn"), "{failure}");
+}
+
+#[test]
+fn the_last_client_comes_after_all_others() {
+    let target = Target::new("last", |sim| {
+        let order = Rc::<RefCell<Vec<&str>>>::default();
+        for (name, millis) in [("slow", 20), ("fast", 10)] {
+            let order = order.clone();
+            sim.client(name, move |_| {
+                let order = order.clone();
+                async move {
+                    tokio::time::sleep(Duration::from_millis(millis)).await;
+                    order.borrow_mut().push(name);
+                }
+            });
+        }
+        sim.last_client("last", move |_| {
+            let order = order.clone();
+            async move {
+                always!(*order.borrow() == ["fast", "slow"], "{:?}", order.borrow());
+                tokio::time::sleep(Duration::from_millis(70)).await;
+            }
+        });
+    });
+    let run = run_bytes(&target, &[]);
+    assert_eq!(run.failure, None);
+    assert_eq!(run.elapsed.as_millis(), 90, "the run goes on until it ends");
 }
 
 #[test]

@@ -5,7 +5,9 @@
 use sim_core::failure::Class;
 use sim_core::sweep::{Sweep, settings_or_exit, sweep_of};
 use sim_core::{Target, child, sweep};
-use sim_tests::systems::{echo, echo_planted, leaks, ping, streams};
+use sim_tests::systems::{
+    echo, echo_lives, echo_planted, kv, kv_planted, leaks, ping, queue, queue_planted, streams,
+};
 
 /// Sweeps a system in which something must be found; seeds of the user's own promise nothing.
 fn hunt(target: &Target, seeds: std::ops::Range<u64>) -> Option<Sweep> {
@@ -32,6 +34,40 @@ fn streams() {
 #[test]
 fn ping() {
     sweep::test(&ping::target(), 0..300);
+}
+
+#[test]
+fn echo_lives() {
+    sweep::test(&echo_lives::target(), 0..200);
+}
+
+#[test]
+fn kv() {
+    sweep::test(&kv::target(), 0..200);
+}
+
+#[test]
+fn queue() {
+    sweep::test(&queue::target(), 0..200);
+}
+
+#[test]
+fn kv_planted() {
+    assert_found(&kv_planted::target(), 0..1_000);
+}
+
+#[test]
+fn queue_planted() {
+    assert_found(&queue_planted::target(), 0..1_000);
+}
+
+/// The planted bug is found, as a wrong answer, and nothing else is.
+#[track_caller]
+fn assert_found(target: &Target, seeds: std::ops::Range<u64>) {
+    let Some(found) = hunt(target, seeds) else { return };
+    assert!(!found.bugs.is_empty(), "the planted bug is found");
+    assert!(found.bugs.iter().all(|bug| bug.failure.class == Class::Correctness));
+    assert_eq!(found.diverged, 0);
 }
 
 #[test]

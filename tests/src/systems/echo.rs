@@ -1,6 +1,7 @@
 //! An echo server and clients that keep a few connections each.
 //!
-//! The model: every reply equals its request, and every acknowledged message was received once.
+//! The model: every reply equals its request, and every acknowledged message was received once, and
+//! none twice.
 //! Without faults every operation ends well, so a client that waits for ever is a failure too.
 //!
 //! A frame is a length of two bytes, an identity of eight and a payload.
@@ -73,6 +74,11 @@ impl Model {
     pub fn on_received(&mut self, id: u64) {
         *self.received.entry(id).or_default() += 1;
     }
+
+    /// The reply to a message came.
+    pub fn on_acknowledged(&mut self, id: u64) {
+        self.acknowledged.push(id);
+    }
 }
 
 impl Checker for Model {
@@ -84,7 +90,12 @@ impl Checker for Model {
                 return Err(Violation::new(text));
             }
         }
-        Ok(())
+        match self.received.iter().find(|(_, count)| **count > 1) {
+            Some((id, count)) => Err(Violation::new(format!(
+                "message {id} was sent once and received {count} times"
+            ))),
+            None => Ok(()),
+        }
     }
 }
 
@@ -130,7 +141,7 @@ pub async fn listen(process: &Process) -> TcpListener {
 }
 
 /// Answers the frames of one connection until it ends.
-async fn answer(mut stream: TcpStream, model: Shared) {
+pub async fn answer(mut stream: TcpStream, model: Shared) {
     while let Ok(Some((id, frame))) = read_frame(&mut stream).await {
         model.borrow_mut().on_received(id);
         if stream.write_all(&frame).await.is_err() {
@@ -158,15 +169,37 @@ pub async fn read_frame(stream: &mut TcpStream) -> io::Result<Option<(u64, Vec<u
 }
 
 /// The connections of one client.
-struct Connections {
+#[derive(Debug)]
+pub struct Connections {
     servers: Vec<IpAddr>,
-    slots: [Mutex<Option<TcpStream>>; CONNECTIONS],
+    /// The streams that stand.
+    pub slots: [Mutex<Option<TcpStream>>; CONNECTIONS],
 }
 
 impl Connections {
-    fn new(servers: &[IpAddr]) -> Connections {
+    /// No connections yet, to some servers.
+    pub fn new(servers: &[IpAddr]) -> Connections {
         Connections { servers: servers.to_vec(), slots: Default::default() }
     }
+
+    /// The server of a connection.
+    pub fn server(&self, on: usize) -> SocketAddr {
+        (self.servers[on % self.servers.len()], PORT).into()
+    }
+}
+
+/// The stream of a connection, dialed where there is none.
+///
+/// # Errors
+/// Those of [`TcpStream::connect`].
+pub async fn dialed(
+    slot: &mut Option<TcpStream>,
+    server: SocketAddr,
+) -> io::Result<&mut TcpStream> {
+    Ok(match slot {
+        Some(stream) => stream,
+        none => none.insert(TcpStream::connect(server).await?),
+    })
 }
 
 async fn act(connections: Rc<Connections>, operation: Operation<Op>, model: Shared) -> Outcome {
@@ -178,10 +211,11 @@ async fn act(connections: Rc<Connections>, operation: Operation<Op>, model: Shar
         }
         Op::Send { on, len } => {
             let mut slot = connections.slots[on].lock().await;
-            let server = connections.servers[on % connections.servers.len()];
-            match exchange(&mut slot, server, id, len).await {
+            let sent =
+                async { exchange(dialed(&mut slot, connections.server(on)).await?, id, len).await };
+            match sent.await {
                 Ok(()) => {
-                    model.borrow_mut().acknowledged.push(id);
+                    model.borrow_mut().on_acknowledged(id);
                     Outcome::done()
                 }
                 Err(error) => {
@@ -193,23 +227,17 @@ async fn act(connections: Rc<Connections>, operation: Operation<Op>, model: Shar
     }
 }
 
-/// Sends a frame, dialing first where there is no connection, and reads the reply.
-async fn exchange(
-    slot: &mut Option<TcpStream>,
-    server: IpAddr,
-    id: u64,
-    len: usize,
-) -> io::Result<()> {
-    let stream = match slot {
-        Some(stream) => stream,
-        None => slot.insert(TcpStream::connect((server, PORT)).await?),
-    };
+/// Sends a frame and reads the reply, which is the same.
+///
+/// # Errors
+/// What the stream says, `UnexpectedEof` where it ends first.
+pub async fn exchange(stream: &mut TcpStream, id: u64, len: usize) -> io::Result<()> {
     let payload: Vec<u8> = (0..len).map(|at| (id as u8).wrapping_add(at as u8)).collect();
     let head = (len as u16).to_be_bytes();
     let frame = [&head[..], &id.to_be_bytes(), &payload].concat();
     stream.write_all(&frame).await?;
     let reply = read_frame(stream).await?;
-    let reply = reply.map_or(Vec::new(), |(_, reply)| reply);
+    let (_, reply) = reply.ok_or(io::ErrorKind::UnexpectedEof)?;
     always!(reply == frame, "the reply to operation {id} is not its request");
     Ok(())
 }

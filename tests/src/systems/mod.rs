@@ -1,21 +1,34 @@
 //! The systems under test, each a [`Target`] with a name of its own.
 
 pub mod echo;
+pub mod echo_lives;
 pub mod echo_planted;
+pub mod kv;
+pub mod kv_planted;
 pub mod leaks;
+pub mod parts;
 pub mod ping;
+pub mod queue;
+pub mod queue_planted;
 pub mod streams;
 
 use sim_core::Target;
 
 /// The systems that must never fail.
 pub fn correct() -> Vec<Target> {
-    vec![echo::target(), streams::target(), ping::target()]
+    vec![
+        echo::target(),
+        echo_lives::target(),
+        kv::target(),
+        queue::target(),
+        streams::target(),
+        ping::target(),
+    ]
 }
 
 /// The systems with a planted bug that must be found.
 pub fn planted() -> Vec<Target> {
-    vec![echo_planted::target()]
+    vec![echo_planted::target(), kv_planted::target(), queue_planted::target()]
 }
 
 /// Every system that files of inputs may belong to.

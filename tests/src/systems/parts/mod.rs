@@ -1,0 +1,7 @@
+//! What the systems that store and retry have in common: lines over connections, a log on the disk,
+//! a server that ends when it is told to, and the life that befalls its hosts.
+
+pub mod life;
+pub mod line;
+pub mod log;
+pub mod serve;

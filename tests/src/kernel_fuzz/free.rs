@@ -171,7 +171,9 @@ impl Case<'_> {
             let count = network.agenda().ready().len();
             network.take(usize::from(choice) % count)
         });
-        assert!(matches!(event.key.class, Class::Delivery | Class::KernelTimer));
+        let is_own =
+            [Class::Delivery, Class::Datagram, Class::KernelTimer].contains(&event.key.class);
+        assert!(is_own, "nobody scheduled {event:?}");
         let (due, key) = (event.due, event.key);
         self.lines.push(format!("    {due} {:?} {}.{}", key.class, key.major, key.minor));
         self.world.with(|network| network.deliver(event.key));

@@ -28,9 +28,9 @@ use super::rig::Rig;
 use hostsim::seam::raw::Outcome;
 use libc::{
     EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EAGAIN, EALREADY, EBADF, ECONNABORTED, ECONNREFUSED,
-    ECONNRESET, EDOM, EEXIST, EFAULT, EINPROGRESS, EINVAL, EIO, EISCONN, EMFILE, EMSGSIZE,
-    ENETUNREACH, ENOENT, ENOPROTOOPT, ENOTCONN, ENOTSOCK, ENOTTY, EOPNOTSUPP, EPERM, EPIPE,
-    EPROTONOSUPPORT, ESOCKTNOSUPPORT, ETIMEDOUT, c_int,
+    ECONNRESET, EDESTADDRREQ, EDOM, EEXIST, EFAULT, EINPROGRESS, EINVAL, EIO, EISCONN, EMFILE,
+    EMSGSIZE, ENETUNREACH, ENOENT, ENOPROTOOPT, ENOTCONN, ENOTSOCK, ENOTTY, EOPNOTSUPP, EPERM,
+    EPIPE, EPROTONOSUPPORT, ESOCKTNOSUPPORT, ETIMEDOUT, c_int,
 };
 
 /// What a call gives where it does not fail.
@@ -92,6 +92,11 @@ const SEND: &[c_int] = &[
     EOPNOTSUPP,
     ENOTCONN,
     EISCONN,
+    // Of a datagram.
+    EDESTADDRREQ,
+    ENETUNREACH,
+    EAFNOSUPPORT,
+    EADDRNOTAVAIL,
 ];
 
 /// What a receive may say.
@@ -132,20 +137,26 @@ pub(super) const CALLS: &[Call] = &[
         Gives::Nothing,
         &[EBADF, ENOTSOCK, EINVAL, EFAULT, EAFNOSUPPORT, EADDRNOTAVAIL, EADDRINUSE],
     ),
-    row("listen", 12, socket::listen, Gives::Nothing, &[EBADF, ENOTSOCK, EINVAL, EADDRINUSE]),
+    row(
+        "listen",
+        12,
+        socket::listen,
+        Gives::Nothing,
+        &[EBADF, ENOTSOCK, EINVAL, EADDRINUSE, EOPNOTSUPP],
+    ),
     row(
         "accept",
         4,
         socket::accept,
         Gives::Descriptor,
-        &[EBADF, ENOTSOCK, EINVAL, EAGAIN, EFAULT, EMFILE],
+        &[EBADF, ENOTSOCK, EINVAL, EAGAIN, EFAULT, EMFILE, EOPNOTSUPP],
     ),
     row(
         "accept4",
         14,
         socket::accept4,
         Gives::Descriptor,
-        &[EBADF, ENOTSOCK, EINVAL, EAGAIN, EFAULT, EMFILE],
+        &[EBADF, ENOTSOCK, EINVAL, EAGAIN, EFAULT, EMFILE, EOPNOTSUPP],
     ),
     row(
         "connect",

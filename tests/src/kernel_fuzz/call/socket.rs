@@ -16,6 +16,9 @@ pub(super) fn socket(rig: &mut Rig<'_>, args: &mut Args<'_>) -> Outcome {
     let mut family = args.of(&[V4, V4, V4, V4, V6, V4, V4, V6, UNIX, UNIX]);
     let (mut kind, mut protocol) = (STREAM, 0);
     let oddness = args.byte();
+    if (192..224).contains(&oddness) && !rig.is_compared && family != UNIX {
+        kind = libc::SOCK_DGRAM;
+    }
     if oddness >= 224 {
         family = if oddness & 1 != 0 { args.of(&[0, -1, 46, 255, c_int::MAX]) } else { family };
         let kinds = &[STREAM, 0, 4, 5, 11, 12, 15, 3, 3, 10];

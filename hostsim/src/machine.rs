@@ -84,7 +84,7 @@ impl Machine {
         let runtime = self.runtime.as_ref()?;
         let idle = UntilIdle { world: &self.world, is_started: false };
         runtime.block_on(idle);
-        let deadline = self.world.deadline.get();
+        let deadline = self.world.stalled_until().or(self.world.deadline.get());
         drop(turn);
         deadline
     }
@@ -136,7 +136,7 @@ fn seed_and_watch(builder: &mut Builder, host: HostId, seed: u64) {
         });
 }
 
-/// Ends once the runtime around it asked its driver to wait, or its process is over.
+/// Ends once the runtime around it asked its driver to wait, its process is over, or it sleeps.
 struct UntilIdle<'a> {
     world: &'a World,
     is_started: bool,
@@ -146,7 +146,9 @@ impl Future for UntilIdle<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        if self.is_started && (self.world.is_idle.get() || self.world.is_over()) {
+        let world = self.world;
+        let is_off = world.is_over() || world.stalled_until().is_some();
+        if self.is_started && (world.is_idle.get() || is_off) {
             return Poll::Ready(());
         }
         self.is_started = true;

@@ -194,12 +194,20 @@ impl World {
         self.host.get()
     }
 
-    /// The current machine sleeps without giving its turn back.
+    /// The current machine sleeps. Its code goes on at once, at the later time that it is for it then,
+    /// as far as the next await; its other tasks do once that time has come.
     pub(crate) fn stall(&self, duration: Duration) {
         let Some(host) = self.host() else { return };
         let until = self.after(duration);
         self.busy_until.set(until);
         self.with(|network| network.host_mut(host).busy_until = until);
+        self.end_turn();
+    }
+
+    /// Until when the current machine sleeps, where it does.
+    pub(crate) fn stalled_until(&self) -> Option<Instant> {
+        let until = self.busy_until.get();
+        (until > self.now.get()).then_some(until)
     }
 
     /// Ends the process of a host, as [`Network::end_process`], at once also where it has the turn.

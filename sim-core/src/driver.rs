@@ -254,7 +254,11 @@ impl Sim {
         let is_last = matches!(trouble, None | Some(Trouble::Restless { .. }));
         let trouble = trouble.map(|trouble| self.on_trouble(&trouble));
         let failure = if is_last { reported.or(trouble) } else { trouble };
-        failure.or_else(|| self.stop_ended(host))
+        if failure.is_some() || self.world.network().host(host).busy_until > now {
+            // What ended after it slept has not ended yet.
+            return failure;
+        }
+        self.stop_ended(host)
     }
 
     fn on_trouble(&self, trouble: &Trouble) -> Failure {

@@ -135,6 +135,14 @@ pub mod silence {}
 /// late. Clocks of a machine may be skewed (the wall clock alone) and drift (all of them, and its
 /// timers); the kernel's own timers of TCP go by the true time.
 ///
+/// A call that sleeps (`std::thread::sleep`) stalls its machine: nothing else of it runs until it is
+/// over. What the same task does after it, up to its next await, is done when the sleep begins, at
+/// the later time that it then is for it: a crash meanwhile comes too late to prevent that, though
+/// what it sends is late as it should be.
+///
+/// The path of a host's folder may differ from run to run where several runs go on at once on a
+/// machine: a program that prints it, or sends it, makes runs that diverge.
+///
 /// A program with timeouts must be right whatever of this comes: a lease by a machine's own clock
 /// has to allow for drift, and work that began before a pause may end long after it.
 pub mod lives {}

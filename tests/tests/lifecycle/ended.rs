@@ -9,6 +9,7 @@ use sim_core::{always, fail};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -162,4 +163,33 @@ fn a_panic_does_not_tell_the_numbers_of_tasks() {
         sim.client("client", |_| sleep(1.s()));
     });
     assert!(failure.message.ends_with("JoinError::Cancelled(Id(_))"), "{failure}");
+}
+
+#[test]
+fn a_process_whose_thread_slept_ends_afterwards() {
+    passed(|sim| {
+        let returns = sim.node("returns", |_| async { stall(3.s()) });
+        let pool = sim.node("pool", |process| async move {
+            for _ in 0..3 {
+                spawn_blocking(|| stall(1.s())).await.unwrap();
+                process.stdout().write_all(b"slept\n").await.unwrap();
+            }
+        });
+        sim.at(Duration::from_millis(1_500), Control::crash(&pool, Crash::Kill));
+        sim.client("client", move |_| {
+            let (returns, pool) = (returns.clone(), pool.clone());
+            async move {
+                sleep(2.s()).await;
+                always!(returns.is_up(0), "it sleeps still");
+                always!(pool.lines(0).len() == 1, "{:?}", pool.lines(0));
+                sleep(2.s()).await;
+                always!(returns.exits(0) == [Exit::Code(0)], "{:?}", returns.exits(0));
+            }
+        });
+    });
+}
+
+#[expect(clippy::disallowed_methods, reason = "a program that blocks its thread")]
+fn stall(time: Duration) {
+    std::thread::sleep(time);
 }

@@ -10,24 +10,39 @@ impl Sim {
     /// task which socket it waits for, or that it waits for none. The run is over with it: programs
     /// are woken to be asked.
     pub(crate) fn deadlock(&mut self) -> Failure {
-        let (operations, clients) = (self.outstanding, self.work.clients());
-        let text = format!(
-            "nothing is pending, no timer is set, and {operations} operations and {clients} \
-             clients have not ended"
-        );
+        let text = format!("nothing is pending, no timer is set, and {}", self.unended());
         let mut failure = Failure::new(Class::Deadlock, "nothing pending", text);
-        for seat in self.seats.iter().filter(|seat| seat.app.is_some() && !seat.is_up()) {
-            let exit = seat.last_exit().map_or("not started".to_owned(), |exit| exit.to_string());
-            failure.details.push(format!("{}: does not run ({exit})", seat.facts.name));
-        }
-        let controls = self.active.describe(&self.world.network());
-        failure.details.extend(controls.into_iter().map(|text| format!("in force: {text}")));
+        failure.details = self.standing();
         for host in (0..self.seats.len() as u32).map(HostId) {
             let name = self.seat_of(host).facts.name.clone();
             let lines = self.waits(host);
             failure.details.extend(lines.into_iter().map(|line| format!("{name}: {line}")));
         }
         failure
+    }
+
+    /// A limit of the run was reached: who did not end by then, and what may be why.
+    pub(crate) fn at_limit(&self, origin: &str, text: &str) -> Failure {
+        let text = format!("{text}, and {}", self.unended());
+        let mut failure = Failure::new(Class::Inconclusive, origin, text);
+        failure.details = self.standing();
+        failure
+    }
+
+    fn unended(&self) -> String {
+        let (operations, clients) = (self.outstanding, self.work.clients());
+        format!("{operations} operations and {clients} clients have not ended")
+    }
+
+    /// Who does not run, and which controls are in force.
+    fn standing(&self) -> Vec<String> {
+        let down = self.seats.iter().filter(|seat| seat.app.is_some() && !seat.is_up());
+        let down = down.map(|seat| {
+            let exit = seat.last_exit().map_or("not started".to_owned(), |exit| exit.to_string());
+            format!("{}: does not run ({exit})", seat.facts.name)
+        });
+        let controls = self.active.describe(&self.world.network());
+        down.chain(controls.into_iter().map(|text| format!("in force: {text}"))).collect()
     }
 
     /// What the tasks of a host wait for, then the sockets that no task waits for.

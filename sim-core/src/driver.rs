@@ -335,12 +335,12 @@ impl Sim {
         self.steps += 1;
         if self.steps > self.limits.events_max {
             let text = format!("the run has more than {} events", self.limits.events_max);
-            return Err(Failure::new(Class::Inconclusive, "limit of events", text));
+            return Err(self.at_limit("limit of events", &text));
         }
         if now.elapsed() > self.limits.time_max {
             let text =
                 format!("the run takes more than {:?} of virtual time", self.limits.time_max);
-            return Err(Failure::new(Class::Inconclusive, "limit of time", text));
+            return Err(self.at_limit("limit of time", &text));
         }
         self.world.advance(now);
         let event = self.choose();

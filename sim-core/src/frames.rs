@@ -13,7 +13,7 @@ use std::sync::Mutex;
 const FRAMES_MAX: usize = 12;
 
 /// What the names of frames begin with that nobody looks for: the language, the runtime, us.
-const OTHERS: [&str; 11] = [
+const OTHERS: [&str; 13] = [
     "std::",
     "core::",
     "alloc::",
@@ -25,6 +25,8 @@ const OTHERS: [&str; 11] = [
     "_rust",
     "<core::",
     "<alloc::",
+    "start_thread",
+    "clone3",
 ];
 
 /// The program's own frames of a panic at `origin`, the innermost first.

@@ -100,8 +100,8 @@ impl NodeSpec {
         self
     }
 
-    /// Says that a process that ends by itself leaves no task and no socket: else the run fails
-    /// with class `leak`.
+    /// Says that a process that ends by itself, also by [`Process::exit`], leaves no task and no
+    /// socket: else the run fails with class `leak`.
     pub fn drains(mut self) -> NodeSpec {
         self.settings.drains = true;
         self

@@ -100,12 +100,14 @@ pub enum Until {
     TheEnd,
     /// So long after its beginning.
     After(Duration),
-    /// Once the ends whose bytes are held have so many bytes in sum that are not acknowledged.
+    /// Once the ends whose bytes are held have so many bytes in sum that are not acknowledged. For
+    /// controls that hold bytes; others have none.
     Bytes(usize),
     /// Once a predicate holds; it is asked after each event.
     When(Rc<dyn Fn(&Look<'_>) -> bool>),
     /// Once every end that it holds has given up: bytes that nobody
-    /// acknowledges are given up after 924.6 seconds where no option says less (`tcp_retries2`).
+    /// acknowledges are given up after 924.6 seconds where no option says less (`tcp_retries2`). For
+    /// controls that hold bytes; any other does not end by it.
     GivenUp,
     /// Once its [`Handle`] is released.
     Released,

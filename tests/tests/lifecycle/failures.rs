@@ -3,6 +3,7 @@
 use crate::{failed, passed};
 use sim_core::always;
 use sim_core::control::{Control, Units};
+use sim_core::driver::Limits;
 use sim_core::failure::Class;
 use sim_core::lifecycle::Crash;
 use sim_core::node::NodeSpec;
@@ -136,4 +137,23 @@ fn a_deadlock_names_who_does_not_run_and_what_each_task_waits_for() {
         details.contains(accepts) && details.contains("waits in accept: listens on"),
         "{details}"
     );
+}
+
+#[test]
+fn a_limit_names_who_did_not_end() {
+    let failure = failed(|sim| {
+        sim.set_limits(Limits { time_max: 60.s(), ..Limits::default() });
+        sim.node("beat", |_| async {
+            loop {
+                sleep(1.s()).await;
+            }
+        });
+        let client = sim.client("client", |_| sleep(10.s()));
+        sim.at(1.s(), Control::crash(&client, Crash::Kill));
+    });
+    assert_eq!(failure.class, Class::Inconclusive);
+    assert!(failure.message.ends_with("0 operations and 1 clients have not ended"), "{failure}");
+    let details =
+        ["client: does not run (killed)", "in force: crash of client: Kill until the end"];
+    assert_eq!(failure.details, details);
 }

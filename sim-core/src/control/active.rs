@@ -300,7 +300,9 @@ impl Entry {
 /// Whether two controls set the same thing.
 fn is_kind(one: &Action, other: &Action) -> bool {
     match (one, other) {
-        (Action::Life { act, .. }, Action::Life { act: other, .. }) => act.is_state_like(other),
+        (Action::Life { on, act }, Action::Life { on: others, act: other }) => {
+            act.is_state_like(other) && on.0.iter().any(|host| others.has(*host))
+        }
         _ => std::mem::discriminant(one) == std::mem::discriminant(other),
     }
 }

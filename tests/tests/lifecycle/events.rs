@@ -6,7 +6,7 @@ use sim_core::lifecycle::Crash;
 use sim_core::node::{Node, NodeSpec};
 use sim_core::process::{Exit, Process, Signal};
 use sim_core::{Sim, always};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
 use std::time::Duration;
@@ -429,4 +429,43 @@ fn crashes_overlap() {
             }
         });
     });
+}
+
+#[test]
+fn a_pause_is_of_a_process_and_not_of_the_next() {
+    passed(|sim| {
+        let ticks = Rc::<Cell<u32>>::default();
+        let count = ticks.clone();
+        let node = sim.node("node", move |_| {
+            let count = count.clone();
+            async move {
+                loop {
+                    sleep(1.s()).await;
+                    count.set(count.get() + 1);
+                }
+            }
+        });
+        let other = sim.node("other", |_| std::future::pending::<()>());
+        sim.at(500.ms(), Control::pause(&node).until(Until::After(20.s())));
+        sim.at(1_500.ms(), Control::restart(&node, Crash::Kill));
+        // The end of another's pause changes nothing.
+        sim.at(2.s(), Control::pause(&other).until(Until::After(1.s())));
+        sim.client("client", move |_| {
+            let ticks = ticks.clone();
+            async move {
+                sleep(10.s()).await;
+                always!(ticks.get() == 8, "{} seconds are seen", ticks.get());
+            }
+        });
+    });
+}
+
+#[test]
+fn a_client_that_ended_may_start_again() {
+    let trace = passed(|sim| {
+        let client = sim.client("client", |_| sleep(1.s()));
+        sim.client("other", |_| sleep(10.s()));
+        sim.at(5.s(), Control::start(&client));
+    });
+    assert!(trace.contains("10.000000000 other        finish"), "{trace}");
 }

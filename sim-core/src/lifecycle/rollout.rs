@@ -3,7 +3,8 @@
 //! For each replica: out of the route, `SIGTERM`, the end of its process (by itself, or killed after
 //! a time of grace), a start, perhaps of another version of the program, then what the test calls
 //! ready, and back into the route. A crash that a control has in force is waited for, and so is a
-//! rollout of one of the same hosts that was ordered earlier.
+//! rollout of one of the same hosts that was ordered earlier. A process that somebody ends before it
+//! is ready is started again; one that is paused gets its whole time after.
 
 use super::Moment;
 use super::seat::App;
@@ -201,9 +202,8 @@ impl Sim {
                 let seat = self.seat_of(host);
                 seat.app = running.rollout.app.clone().or(seat.app.take());
                 running.stage = Stage::Ending { was_routed, starts: seat.starts() };
-                match self.kill_after(host, running.rollout.grace) {
-                    Some(failure) => return Err(failure),
-                    None => return Ok(running),
+                if let Some(failure) = self.kill_after(host, running.rollout.grace) {
+                    return Err(failure);
                 }
             }
             Stage::Ending { was_routed, starts } => {
@@ -232,18 +232,26 @@ impl Sim {
     ) -> Result<(), Failure> {
         let key = Moment::Bound.key(number as u32);
         let seat = self.seat_of(host);
-        let (is_up, last_exit) = (seat.is_up(), seat.last_exit());
+        let (is_up, is_told, last_exit) = (seat.is_up(), seat.is_told, seat.last_exit());
+        let is_paused = self.world.network().host(host).is_paused;
+        if !is_up || is_paused {
+            self.cancel_bound(key, bound);
+            running.stage = Stage::Starting { was_routed, bound: None };
+        }
         if !is_up {
-            if let Some(exit @ Exit::Code(_)) = last_exit {
-                return Err(self.unready(host, &format!("ended with {exit} before it was ready")));
-            }
-            if self.active.keeps_down(host) {
-                self.cancel_bound(key, bound);
-                running.stage = Stage::Starting { was_routed, bound: None };
-                return Ok(());
+            match last_exit {
+                Some(exit @ Exit::Code(_)) if !is_told => {
+                    let text = format!("ended with {exit} before it was ready");
+                    return Err(self.unready(host, &text));
+                }
+                _ if self.active.keeps_down(host) => {}
+                _ => self.start(host),
             }
         }
-        let is_ready = is_up && self.is_ready(&running.rollout, host);
+        if !is_up || is_paused {
+            return Ok(());
+        }
+        let is_ready = self.is_ready(&running.rollout, host);
         if is_ready {
             self.cancel_bound(key, bound);
             self.reroute(&running.rollout, host, was_routed);
@@ -277,17 +285,13 @@ impl Sim {
         }
     }
 
-    /// The bound of a rollout came, and its replica is not ready. One that is paused gets as much
-    /// time again.
+    /// The bound of a rollout came, and its replica is not ready.
     pub(crate) fn on_bound(&mut self, number: u32) -> Option<Failure> {
         let running = self.rollouts[number as usize].as_mut()?;
         let host = running.host()?;
         let bound = running.rollout.bound;
         if let Stage::Starting { bound, .. } = &mut running.stage {
             *bound = None;
-        }
-        if self.world.network().host(host).is_paused {
-            return None;
         }
         Some(self.unready(host, &format!("was not ready within {bound:?} of its start")))
     }

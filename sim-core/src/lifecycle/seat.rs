@@ -34,6 +34,8 @@ pub(crate) struct Seat {
     pub(crate) deadline: Option<Instant>,
     /// When it is killed if it did not end by itself, and which life of it.
     kill_at: Option<(Instant, u64)>,
+    /// Whether its process got a signal that it listens for: it may end because of it.
+    pub(crate) is_told: bool,
     /// How many sockets earlier lives left open.
     left_open: usize,
 }
@@ -49,11 +51,13 @@ impl Seat {
             machine: None,
             deadline: None,
             kill_at: None,
+            is_told: false,
             left_open: 0,
         }
     }
 
-    pub(super) fn starts(&self) -> u64 {
+    /// How often its process was started: the number of its last life.
+    pub(crate) fn starts(&self) -> u64 {
         self.record.lock().expect("nobody panics with the record").starts
     }
 
@@ -116,7 +120,7 @@ impl Sim {
             seat.life = Some(life);
             machine.spawn(run(app, system));
         }
-        seat.machine = Some(machine);
+        (seat.machine, seat.is_told) = (Some(machine), false);
     }
 
     /// The seed of `select!` of a host's next life.
@@ -222,6 +226,7 @@ impl Sim {
     pub(crate) fn signal(&mut self, host: HostId, signal: Signal) -> Option<Failure> {
         let life = self.seat_of(host).life.clone()?;
         if life.send(signal) {
+            self.seat_of(host).is_told = true;
             return None;
         }
         if self.world.network().host(host).is_paused {

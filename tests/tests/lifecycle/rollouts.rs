@@ -1,9 +1,9 @@
 //! Rollouts: replicas are replaced one after the other.
 
 use crate::{failed, passed};
-use sim_core::control::{Control, Units};
+use sim_core::control::{Control, Units, Until};
 use sim_core::failure::Class;
-use sim_core::lifecycle::Rollout;
+use sim_core::lifecycle::{Crash, Rollout};
 use sim_core::node::NodeSpec;
 use sim_core::process::{Exit, Process, Signal};
 use sim_core::{Sim, always};
@@ -102,4 +102,82 @@ fn a_replica_that_ends_before_it_is_ready_fails_the_run() {
     });
     assert_eq!(failure.class, Class::Liveness);
     assert_eq!(failure.message, "node api-0 ended with exit code=1 before it was ready");
+}
+
+#[test]
+fn a_replica_that_is_told_to_end_before_it_is_ready_starts_again() {
+    for signal in [Signal::Terminate, Signal::Hangup] {
+        passed(move |sim| {
+            let api = versions(sim, 1);
+            let next = Rollout::of(&api).to(|process| say(process, 2, 500.ms())).ready_on(7);
+            sim.at(1.s(), Control::rollout(next));
+            // The first replica listens for the one signal and dies of the other, as it warms up.
+            sim.at(1_200.ms(), Control::signal(api.hosts()[0], signal));
+            sim.client("client", move |_| {
+                let api = api.clone();
+                async move {
+                    sleep(20.s()).await;
+                    for address in api.addresses() {
+                        let mut stream = TcpStream::connect((*address, 7)).await.unwrap();
+                        always!(stream.read_u8().await.unwrap() == 2, "the next version answers");
+                    }
+                }
+            });
+        });
+    }
+}
+
+#[test]
+fn two_rollouts_of_one_node_both_end() {
+    let trace = passed(|sim| {
+        let api = versions(sim, 1);
+        for moment in [1_000, 1_100] {
+            sim.at(moment.ms(), Control::rollout(Rollout::of(&api).ready_on(7)));
+        }
+        sim.client("client", move |_| sleep(60.s()));
+    });
+    assert_eq!(trace.matches("end rollout of").count(), 2, "{trace}");
+}
+
+#[test]
+fn a_crash_of_a_replica_that_drains_does_not_stop_the_rollout() {
+    let trace = passed(|sim| {
+        let slow = |process: Process| async move {
+            let mut signals = process.signals(&[Signal::Terminate]).unwrap();
+            let _listener = TcpListener::bind((process.address(), 7)).await.unwrap();
+            signals.recv().await;
+            sleep(10.s()).await;
+        };
+        let api = sim.node(NodeSpec::new("api"), slow);
+        let next = Rollout::of(&api).to(|process| say(process, 2, 0.ms())).ready_on(7);
+        sim.at(1.s(), Control::rollout(next));
+        sim.at(2.s(), Control::restart(&api, Crash::Power));
+        sim.client("client", move |_| {
+            let api = api.clone();
+            async move {
+                sleep(60.s()).await;
+                let mut stream = TcpStream::connect((api.addresses()[0], 7)).await.unwrap();
+                always!(stream.read_u8().await.unwrap() == 2, "the next version answers");
+            }
+        });
+    });
+    assert!(trace.contains("end rollout of api"), "{trace}");
+}
+
+#[test]
+fn a_pause_does_not_count_against_the_bound_of_readiness() {
+    passed(|sim| {
+        let api = versions(sim, 1);
+        let slow = |process| async move {
+            for _ in 0..10 {
+                sleep(500.ms()).await;
+            }
+            say(process, 2, 0.ms()).await;
+        };
+        let slow = Rollout::of(&api).to(slow).ready_on(7).within(10.s());
+        sim.at(1.s(), Control::rollout(slow));
+        let first = api.hosts()[0];
+        sim.at(2.s(), Control::pause(first).until(Until::After(8_500.ms())));
+        sim.client("client", |_| sleep(60.s()));
+    });
 }

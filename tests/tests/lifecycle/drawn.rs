@@ -6,7 +6,7 @@ use sim_core::lifecycle::{Lifecycle, Rollout};
 use sim_core::node::{Node, NodeSpec};
 use sim_core::process::Signal;
 use sim_core::run::{Input, Run, run};
-use sim_core::{Checker, Sim, Target, Violation};
+use sim_core::{Checker, Sim, Target, Violation, always};
 use std::collections::BTreeSet;
 use tokio::net::TcpListener;
 use tokio::time::sleep;
@@ -99,5 +99,35 @@ fn one_input_has_one_history() {
         let hashes: BTreeSet<_> =
             (0..3).map(|_| run(&target, &Input::Seed(seed), WATCHDOG).hash).collect();
         assert_eq!(hashes.len(), 1, "seed {seed}");
+    }
+}
+
+/// Two lifecycles of one node know nothing of each other.
+fn build_two(sim: &mut Sim) {
+    let node = replicas(sim);
+    for _ in 0..2 {
+        sim.lifecycle(every(&node).down_at_most(5).lasting(70.s()));
+    }
+    sim.client("client", move |_| {
+        let node = node.clone();
+        async move {
+            sleep(10_000.s()).await;
+            for replica in 0..5 {
+                always!(node.is_listening(replica, 7), "replica {replica} is back in the end");
+            }
+        }
+    });
+}
+
+#[test]
+fn whatever_meets_every_replica_is_back_and_every_rollout_ends() {
+    let target = Target::new("drawn-two", build_two);
+    for seed in 0..150 {
+        let run = run(&target, &Input::Seed(seed), WATCHDOG);
+        let text = text(&run);
+        assert_eq!(run.failure, None, "seed {seed}:\n{text}");
+        let count = |word: &str| text.matches(word).count();
+        let begun = count("control      rollout of");
+        assert_eq!(begun, count("control      end rollout of"), "seed {seed}:\n{text}");
     }
 }

@@ -17,7 +17,7 @@ fn replicas(sim: &mut Sim) -> Node {
         let listener = TcpListener::bind((process.address(), 7)).await.unwrap();
         loop {
             tokio::select! {
-                _ = signals.recv() => return,
+                _ = signals.recv() => return sleep(2.s()).await,
                 _ = listener.accept() => {}
             }
         }

@@ -18,6 +18,8 @@ mod orders;
 mod process;
 #[path = "lifecycle/rollouts.rs"]
 mod rollouts;
+#[path = "lifecycle/storm.rs"]
+mod storm;
 
 use sim_core::failure::Failure;
 use sim_core::run::{Input, Run, run};

@@ -1,8 +1,9 @@
 //! What a program knows of its process, and the same program over the real system.
 
-use crate::passed;
+use crate::{failed, passed};
 use sim_core::always;
 use sim_core::control::{Control, Units, Until};
+use sim_core::failure::Class;
 use sim_core::lifecycle::Crash;
 use sim_core::node::NodeSpec;
 use sim_core::process::{Exit, Line, Process};
@@ -188,4 +189,24 @@ pub(crate) fn a_crash_token_ends_at_a_crash_and_not_at_an_exit() {
             }
         });
     });
+}
+
+/// In a process of its own, whose temporary folder cannot be.
+#[test]
+fn without_a_temporary_folder_a_run_with_files_is_inconclusive() {
+    const NOWHERE: &str = "/dev/null/nowhere";
+    if std::env::var_os("TMPDIR").is_none_or(|folder| folder != NOWHERE) {
+        let name = "process::without_a_temporary_folder_a_run_with_files_is_inconclusive";
+        let program = std::env::current_exe().unwrap();
+        let mut child = std::process::Command::new(program);
+        let output = child.args(["--exact", name]).env("TMPDIR", NOWHERE).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        return;
+    }
+    let failure = failed(|sim| {
+        sim.node(NodeSpec::new("node").file("data", b"x".as_slice()), |_| async {});
+    });
+    assert_eq!(failure.class, Class::Inconclusive);
+    let text = "the file \"data\" of node node cannot be written below /dev/null/nowhere: ";
+    assert!(failure.message.starts_with(text), "{failure}");
 }

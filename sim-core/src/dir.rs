@@ -6,6 +6,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -50,7 +51,9 @@ impl Folder {
 }
 
 fn lock() -> io::Result<Locked> {
-    let root = std::env::temp_dir().join("sim");
+    // A folder a user: what another one made could not be written to.
+    let user = fs::metadata("/proc/self")?.uid();
+    let root = std::env::temp_dir().join(format!("sim-{user}"));
     fs::create_dir_all(&root)?;
     for number in 0..FOLDERS_MAX {
         let path = root.join(format!("{number:04}"));

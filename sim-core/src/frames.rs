@@ -57,7 +57,9 @@ fn own(text: &str) -> Vec<String> {
             let name = name.trim_start_matches('<');
             is_own = !OTHERS.iter().any(|other| name.starts_with(other));
             if is_own {
-                frames.push(format!("in {}", name.replace("::{{closure}}", "")));
+                let name = name.replace("::{{closure}}", "");
+                let name = if name.starts_with('{') { "a closure" } else { &name };
+                frames.push(format!("in {name}"));
             }
         }
     }
@@ -67,14 +69,11 @@ fn own(text: &str) -> Vec<String> {
     frames
 }
 
-/// A place below the workspace, without its column.
+/// A place below the workspace, without its column. A path that is not whole begins at the folder
+/// that the process is in.
 fn without_column(place: &str) -> String {
     let place = place.rsplit_once(':').map_or(place, |(place, _)| place);
-    let place = place.strip_prefix("./").unwrap_or(place);
-    match Path::new(place) {
-        path if path.is_absolute() => below_workspace(path).display().to_string(),
-        _ => place.to_owned(),
-    }
+    below_workspace(Path::new(place)).display().to_string()
 }
 
 #[cfg(test)]
@@ -87,7 +86,7 @@ mod tests {
              at /rustc/0123/library/std/src/panicking.rs:833:13
    2: db::write::{{closure}}
              at ./tests/src/db.rs:7:9
-   3: db::serve::{{closure}}
+   3: {async_block#0}
              at ./tests/src/db.rs:20:5
    4: <futures::Join as core::future::Future>::poll
              at /home/registry/src/index/futures/src/lib.rs:1:1
@@ -99,7 +98,10 @@ mod tests {
     fn own_frames_stay() {
         assert_eq!(
             own(TEXT),
-            ["in db::write (tests/src/db.rs:7)", "in db::serve (tests/src/db.rs:20)"]
+            [
+                "in db::write (sim-core/tests/src/db.rs:7)",
+                "in a closure (sim-core/tests/src/db.rs:20)"
+            ]
         );
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! It works on the choices of the failing run, not on its bytes: whole operations, faults and events
 //! go, values fall to zero, times are handed on. What it proposes is run, and what that run really
-//! chose is what counts: a proposal that goes astray still may be simpler. [`Shrinker::consider`] is
+//! chose is what counts: a proposal that goes astray still may be simpler. One function, `consider`, is
 //! the only door to a run, and takes only what fails with the same class and origin; so it cannot
 //! slip to another bug, and other bugs that are met on the way are kept apart.
 //!

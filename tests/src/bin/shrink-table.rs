@@ -33,6 +33,9 @@ fn main() -> ExitCode {
     for case in CASES {
         let row = of_case(case, count);
         println!("{:<20} {row}   {}", case.name, case.published);
+        if row.results.len() > 1 {
+            row.print_results();
+        }
     }
     for target in systems::planted() {
         of_target(&target, count.min(SYSTEMS_MAX));
@@ -50,6 +53,12 @@ struct Row {
 }
 
 impl Row {
+    fn print_results(&self) {
+        for (bytes, times) in &self.results {
+            println!("{:<20}   {times} times {bytes:?}", "");
+        }
+    }
+
     fn add(&mut self, len: usize, shrunk: Shrunk) {
         *self.results.entry(shrunk.bytes).or_default() += 1;
         self.runs.push(shrunk.runs);
@@ -119,8 +128,6 @@ fn of_target(target: &Target, count: usize) {
     }
     for ((class, origin), row) in rows {
         println!("{:<20} {row}   {class} at {origin}", target.name());
-        for (bytes, times) in &row.results {
-            println!("{:<20}   {times} times {bytes:?}", "");
-        }
+        row.print_results();
     }
 }

@@ -11,6 +11,7 @@ mod integers;
 mod knock;
 mod pairs;
 mod raise;
+mod renumber;
 mod sort;
 mod spans;
 mod tail;
@@ -36,4 +37,5 @@ pub(super) const CHEAP: [Pass; 10] = [
 ];
 
 /// Those that try many pairs of places: they come where nothing else gains any more.
-pub(super) const DEAR: [Pass; 4] = [pairs::pass, counted::pass, raise::pass, integers::nudge];
+pub(super) const DEAR: [Pass; 5] =
+    [renumber::pass, pairs::pass, counted::pass, raise::pass, integers::nudge];

@@ -1,6 +1,7 @@
 //! Changes two numbers at once: both lower by the same, or one lower and the other higher.
 
 use super::super::{Shrinker, Value, find_integer};
+use super::integers::lower;
 
 /// How many numbers after one are tried with it.
 const REACH: usize = 8;
@@ -13,6 +14,7 @@ pub(super) fn pass(shrinker: &mut Shrinker<'_>) {
         for &second in places[index + 1..].iter().take(REACH) {
             both_lower(shrinker, first, second);
             hand_over(shrinker, first, second);
+            fill(shrinker, first, second);
             if shrinker.is_over() {
                 return;
             }
@@ -70,8 +72,23 @@ fn change(
             }
         })
     };
-    // All of it, or as much as goes.
-    if !propose(one) {
-        find_integer(|by| propose(by as u64));
+    // All of it, or as much as goes; two at a time, where one changes what a number means.
+    if !propose(one) && find_integer(|by| propose(by as u64)) == 0 {
+        find_integer(|by| propose(2 * by as u64));
     }
+}
+
+/// The later number takes as much as it can hold, and the earlier one needs little.
+fn fill(shrinker: &mut Shrinker<'_>, first: usize, second: usize) {
+    let number = |at: usize| shrinker.cells().get(at).and_then(|cell| cell.number());
+    let Some(max) = shrinker.cells().get(second).and_then(|cell| cell.max()) else { return };
+    let Some(one) = number(first).filter(|one| *one > 0) else { return };
+    lower(one, |new| {
+        shrinker.consider_with(|cells| {
+            if second < cells.len() {
+                cells[first].set_number(new);
+                cells[second].set_number(max);
+            }
+        })
+    });
 }

@@ -8,7 +8,7 @@
 //!
 //! Simpler is shorter as an input, then less virtual time, then fewer events, then lower values in
 //! the order of the lanes. That order is total, so there is one simplest input; passes are greedy
-//! and need not find it, but in what they were measured on they do.
+//! and need not find it (`manual::shrinking` tells what was measured).
 //!
 //! A failure that does not fail again is not shrunk: the report says how often it did.
 //!

@@ -47,6 +47,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use system::{Output, System};
 
@@ -126,6 +127,14 @@ impl Process {
     /// The host that the process runs on.
     pub fn host(&self) -> Host {
         Host { system: self.system.clone() }
+    }
+
+    /// A folder for the files of the process's host, as [`Host::dir`].
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn dir(&self) -> io::Result<PathBuf> {
+        self.host().dir()
     }
 
     /// The name of the node; over the real system the host's.

@@ -58,7 +58,7 @@ fn arguments_environment_and_files_are_what_the_test_gave() {
             std::future::pending::<()>().await;
         });
         sim.at(1.s(), Control::restart(&tool, Crash::Power));
-        let dir = |process: &Process| process.host().dir().unwrap();
+        let dir = |process: &Process| process.dir().unwrap();
         sim.client("client", move |process| {
             let (tool, own) = (tool.clone(), dir(&process));
             async move {

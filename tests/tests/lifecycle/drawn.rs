@@ -92,6 +92,75 @@ fn every_kind_is_drawn_within_its_bounds() {
     }
 }
 
+/// Crashes that would overlap, were they not bounded: each lasts longer than the waits before the
+/// next ones.
+fn build_crowded(sim: &mut Sim, max: usize, is_quorum: bool) {
+    let node = replicas(sim);
+    let crashes = Lifecycle::of(&node).crashes().count(40).pause(100.ms()).lasting(500.s());
+    let bounded = if is_quorum { crashes.quorum() } else { crashes.down_at_most(max) };
+    sim.lifecycle(bounded);
+    sim.check(Bound { node, max });
+    sim.client("client", |_| sleep(1_000.s()));
+}
+
+#[test]
+fn no_more_are_down_at_once_than_may_be() {
+    let bounded = |max, is_quorum| {
+        Target::new("drawn-crowded", move |sim: &mut Sim| build_crowded(sim, max, is_quorum))
+    };
+    let most = |target: &Target| {
+        let runs = (0..40).map(|seed| run(target, &Input::Seed(seed), WATCHDOG));
+        let failures = runs.filter_map(|run| run.failure).count();
+        assert_eq!(failures, 0);
+    };
+    for (max, is_quorum) in [(1, false), (2, true), (3, false)] {
+        most(&bounded(max, is_quorum));
+    }
+    // Were one more allowed, one more would be down: the bound is what keeps it.
+    let loose = Target::new("drawn-crowded", |sim: &mut Sim| {
+        let node = replicas(sim);
+        let crashes = Lifecycle::of(&node).crashes().count(40).pause(100.ms()).lasting(500.s());
+        sim.lifecycle(crashes.down_at_most(3));
+        sim.check(Bound { node, max: 2 });
+        sim.client("client", |_| sleep(1_000.s()));
+    });
+    let failed =
+        (0..40).filter(|seed| run(&loose, &Input::Seed(*seed), WATCHDOG).failure.is_some());
+    assert!(failed.count() > 0, "three are down at once where three may be");
+}
+
+#[test]
+fn a_host_is_left_alone_for_as_long_as_it_is_to_cool_down() {
+    let target = Target::new("drawn-cool", |sim: &mut Sim| {
+        let node = sim.node("db", |_| std::future::pending::<()>());
+        let crashes = Lifecycle::of(&node).crashes().count(200).pause(4.s()).lasting(1.s());
+        sim.lifecycle(crashes.cool_down(20.s()));
+        sim.client("client", |_| sleep(500.s()));
+    });
+    let (mut crashes, mut shortest) = (0, f64::MAX);
+    for seed in 0..20 {
+        let run = run(&target, &Input::Seed(seed), WATCHDOG);
+        assert_eq!(run.failure, None);
+        let mut up_since = None;
+        for line in text(&run).lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let at: f64 = words[0].parse().unwrap();
+            match words[1..3] {
+                ["db", "start"] => up_since = Some(at),
+                ["db", "stop"] => {
+                    crashes += 1;
+                    // The first process was never down before.
+                    let since = up_since.filter(|since| *since > 0.0);
+                    shortest = since.map_or(shortest, |since| shortest.min(at - since));
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(crashes > 50, "{crashes} crashes");
+    assert!((20.0..25.0).contains(&shortest), "{shortest} s is the shortest rest");
+}
+
 #[test]
 fn one_input_has_one_history() {
     let target = Target::new("drawn", build);

@@ -4,6 +4,7 @@
 //! as long as the process lives. Nothing of it is in a history.
 
 use crate::identity::below_workspace;
+use hostsim::seam::outside::outside_of_run;
 use std::backtrace::Backtrace;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,9 +33,12 @@ const OTHERS: [&str; 13] = [
 /// The program's own frames of a panic at `origin`, the innermost first.
 pub(crate) fn of_panic(origin: &str) -> Vec<String> {
     static KNOWN: Mutex<BTreeMap<String, Vec<String>>> = Mutex::new(BTreeMap::new());
-    let Ok(mut known) = KNOWN.lock() else { return Vec::new() };
-    let frames = known.entry(origin.to_owned());
-    frames.or_insert_with(|| own(&Backtrace::force_capture().to_string())).clone()
+    // std locks for a backtrace, as this does: whoever waits here is no part of the run.
+    outside_of_run(|| {
+        let Ok(mut known) = KNOWN.lock() else { return Vec::new() };
+        let frames = known.entry(origin.to_owned());
+        frames.or_insert_with(|| own(&Backtrace::force_capture().to_string())).clone()
+    })
 }
 
 /// The lines of a backtrace that are of the program: a name, and where it is if that is known.

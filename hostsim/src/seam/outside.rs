@@ -1,13 +1,33 @@
-//! The real clock, read past the seam, what std keeps in a thread, and an option of sockets.
+//! What the harness does past the seam: the real clock, work outside of the run, what std keeps in a
+//! thread, and an option of sockets.
 //!
 //! The clock is for the watchdog, which must see real time, and for the canary that proves that reading the
 //! world is found out. Nothing that decides anything in a run may call it.
 
+use super::CURRENT;
+use crate::world::World;
 use std::arch::asm;
 use std::hash::RandomState;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
+use std::ptr;
 use std::time::Duration;
+
+/// Does work of the harness as outside of every run, though a program of one has the turn: whatever
+/// it calls is the real call, and a lock that it waits for lets no thread of the program run.
+pub fn outside_of_run<T>(work: impl FnOnce() -> T) -> T {
+    let _back = Back(CURRENT.replace(ptr::null()));
+    work()
+}
+
+/// Puts the world of the thread back.
+struct Back(*const World);
+
+impl Drop for Back {
+    fn drop(&mut self) {
+        CURRENT.set(self.0);
+    }
+}
 
 /// The real monotonic clock, by a system call of its own.
 pub fn monotonic() -> Duration {
@@ -69,4 +89,22 @@ pub fn set_syn_count(socket: &impl AsFd, count: i32) -> io::Result<()> {
     // SAFETY: the value is an `int` that lives for the time of the call.
     let done = unsafe { libc::setsockopt(fd, libc::IPPROTO_TCP, libc::TCP_SYNCNT, value, len) };
     if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seam;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn work_outside_reaches_no_world_and_the_run_goes_on_after_it() {
+        let world = World::new();
+        let _entered = seam::enter(&world);
+        assert!(outside_of_run(|| seam::current().is_none()));
+        assert!(seam::current().is_some());
+        let panics = AssertUnwindSafe(|| outside_of_run(|| panic!("as it is seen")));
+        assert!(catch_unwind(panics).is_err());
+        assert!(seam::current().is_some(), "a panic comes back to it too");
+    }
 }

@@ -179,8 +179,7 @@ pub(crate) fn link(source: &mut Source, shape: &Shape) -> Duration {
     if shape.latency.is_zero() {
         return Duration::ZERO;
     }
-    let part = source.draw(Lane::Network, LINK, 255);
-    shape.latency * part as u32 / 255
+    source.part(Lane::Network, LINK, shape.latency)
 }
 
 #[cfg(test)]

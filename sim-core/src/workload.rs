@@ -209,9 +209,9 @@ where
             return None;
         }
         let client = source.below(Lane::Workload, CLIENT, self.states.len() as u64) as usize;
-        let part = match frame.pause_max.is_zero() {
-            true => 0,
-            false => source.draw(Lane::Workload, WAIT, 255) as u32,
+        let wait = match frame.pause_max.is_zero() {
+            true => Duration::ZERO,
+            false => source.part(Lane::Workload, WAIT, frame.pause_max),
         };
         let op: T = source.arbitrary(Lane::Workload, "op");
         source.close();
@@ -222,7 +222,6 @@ where
             let outcome = run(state, Operation { id, op }).await;
             ended.borrow_mut().push((id, outcome));
         });
-        let wait = frame.pause_max * part / 255;
         Some(Next { id, host: frame.clients[client], text, wait, task })
     }
 }

@@ -168,13 +168,11 @@ impl Drawn {
             }
             value => self.spec.kinds[(value - 1) as usize % self.spec.kinds.len()],
         };
-        let wait = self.spec.pause_max * source.draw(Lane::Fault, WAIT, 255) as u32 / 255;
+        let wait = source.part(Lane::Fault, WAIT, self.spec.pause_max);
         let first = source.draw(Lane::Fault, FIRST, 255);
         let second = source.draw(Lane::Fault, SECOND, 255);
         let extent = source.draw(Lane::Fault, EXTENT, 255);
-        // Short ones are as likely as long ones: the length doubles every 16 steps.
-        let level = source.draw(Lane::Fault, TIME, 255) as u32;
-        let time = self.spec.time_max / (1 << ((255 - level) / 16));
+        let time = source.doubling(Lane::Fault, TIME, self.spec.time_max);
         source.close();
         Some(NextFault { kind, wait, first, second, extent, time })
     }

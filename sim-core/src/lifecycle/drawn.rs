@@ -228,14 +228,10 @@ impl Drawn {
             }
             value => self.spec.kinds[(value - 1) as usize % self.spec.kinds.len()].clone(),
         };
-        let wait =
-            self.spec.pause_max.saturating_mul(source.draw(Lane::Lifecycle, WAIT, 255) as u32)
-                / 255;
+        let wait = source.part(Lane::Lifecycle, WAIT, self.spec.pause_max);
         let who = source.draw(Lane::Lifecycle, HOST, 255);
         let extent = source.draw(Lane::Lifecycle, EXTENT, 255);
-        // Short ones are as likely as long ones: the length doubles every 16 steps.
-        let level = source.draw(Lane::Lifecycle, TIME, 255) as u32;
-        let time = self.spec.time_max / (1 << ((255 - level) / 16));
+        let time = source.doubling(Lane::Lifecycle, TIME, self.spec.time_max);
         source.close();
         self.next = Some(Next { kind, who, extent, time });
         Some(wait)

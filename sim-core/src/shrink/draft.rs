@@ -111,7 +111,7 @@ impl Draft {
 
 /// How simple a run is: less is simpler.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Rank {
+pub(crate) struct Rank {
     len: usize,
     elapsed: Duration,
     steps: u64,

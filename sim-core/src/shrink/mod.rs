@@ -22,13 +22,11 @@ mod subject;
 
 use passes::Pass;
 
-pub use draft::Rank;
 pub use subject::{Attempt, Bug, Subject, TargetSubject};
 
-pub(crate) use draft::{Cell, Draft, Value};
+pub(crate) use draft::{Cell, Draft, Rank, Value};
 pub(crate) use failure::{Found, TIME_DEFAULT, shrink_failure};
 
-use crate::tape::Tape;
 use hostsim::seam::outside;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -274,13 +272,6 @@ pub(crate) fn find_integer(mut holds: impl FnMut(usize) -> bool) -> usize {
         }
     }
     low
-}
-
-/// The choices of a tape and their rank, for who compares runs.
-pub fn rank(tape: &Tape, elapsed: Duration, steps: u64) -> Rank {
-    let draft = Draft::of(tape);
-    let len = draft.to_bytes().len();
-    Rank::of(&draft, len, elapsed, steps)
 }
 
 #[cfg(test)]

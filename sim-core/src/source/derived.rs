@@ -115,6 +115,31 @@ impl Source {
         Duration::from_nanos_u128(u128::from(units) * unit.as_nanos())
     }
 
+    /// Draws a part of a time, in steps of a 255th.
+    ///
+    /// # Determinism
+    ///
+    /// One draw in `0..=255`, whatever `max` is; 0 gives no time, 255 all of it. The choice is one
+    /// byte wide.
+    #[track_caller]
+    pub fn part(&mut self, lane: Lane, choice: Choice, max: Duration) -> Duration {
+        let nanos = max.as_nanos() * u128::from(self.draw(lane, choice, 255)) / 255;
+        // At most `max`, which is a Duration, so this cannot overflow.
+        Duration::from_nanos_u128(nanos)
+    }
+
+    /// Draws a time of which short ones are as likely as long ones: it doubles every 16 steps, up
+    /// to `max`.
+    ///
+    /// # Determinism
+    ///
+    /// One draw in `0..=255`; 0 gives the 32,768th part of `max`. The choice is one byte wide.
+    #[track_caller]
+    pub fn doubling(&mut self, lane: Lane, choice: Choice, max: Duration) -> Duration {
+        let level = self.draw(lane, choice, 255) as u32;
+        max / (1 << ((255 - level) / 16))
+    }
+
     /// Draws an index, each as likely as its weight.
     ///
     /// # Determinism

@@ -371,3 +371,24 @@ fn assert_panics<T>(expected: &str, misuse: impl FnOnce() -> T) {
         .expect("the payload is a message");
     assert!(message.contains(expected), "{message}");
 }
+
+#[test]
+fn times_are_parts_of_the_longest_and_none_overflows() {
+    const TIME: Choice = Choice::one("time");
+    let source = |byte: u8| {
+        Source::from_lanes({
+            let mut lanes = Lanes::default();
+            lanes.lane_mut(Lane::Fault).push(byte);
+            lanes
+        })
+    };
+    let max = Duration::from_secs(255);
+    for byte in [0, 1, 100, 255] {
+        let part = source(byte).part(Lane::Fault, TIME, max);
+        assert_eq!(part, Duration::from_secs(byte.into()));
+        assert!(source(byte).part(Lane::Fault, TIME, Duration::MAX) <= Duration::MAX);
+    }
+    let doubling = |byte| source(byte).doubling(Lane::Fault, TIME, max);
+    assert_eq!([doubling(255), doubling(239), doubling(223)], [max, max / 2, max / 4]);
+    assert_eq!(doubling(0), max / 32_768);
+}

@@ -2,23 +2,16 @@
 //! sum the failure needs.
 
 use super::super::{Cell, Shrinker};
-use super::spans::deletable;
+use super::spans::from_end;
 use crate::tape::Span;
 
 pub(super) fn pass(shrinker: &mut Shrinker<'_>) {
-    let mut at = deletable(shrinker).len();
-    while at > 0 {
-        at -= 1;
-        let spans = deletable(shrinker);
-        let Some(span) = spans.get(at) else { continue };
-        let Some(next) = spans[at + 1..].iter().find(|next| next.kind == span.kind) else {
-            continue;
-        };
-        hand_on(shrinker, span, next);
-        if shrinker.is_over() {
-            return;
+    from_end(shrinker, |shrinker, spans, at| {
+        let span = &spans[at];
+        if let Some(next) = spans[at + 1..].iter().find(|next| next.kind == span.kind) {
+            hand_on(shrinker, span, next);
         }
-    }
+    });
 }
 
 fn hand_on(shrinker: &mut Shrinker<'_>, span: &Span, next: &Span) -> bool {

@@ -2,23 +2,19 @@
 //! by its place, a list of places in itself.
 
 use super::super::{Cell, Shrinker};
-use super::spans::deletable;
+use super::spans::from_end;
 
 pub(super) fn pass(shrinker: &mut Shrinker<'_>) {
-    let mut at = deletable(shrinker).len();
-    while at > 0 {
-        at -= 1;
-        let spans = deletable(shrinker);
-        let Some(span) = spans.get(at) else { continue };
+    from_end(shrinker, |shrinker, spans, at| {
+        let span = &spans[at];
         // Its place among its kind is what others call it.
         let place = spans[..at].iter().filter(|other| other.kind == span.kind).count() as u64;
         // But for the first draw, which says that there is one.
         let rest = span.choices.start + 1..span.choices.end;
         let labels: Vec<&'static str> =
             shrinker.cells()[rest].iter().map(|cell| cell.label).collect();
-        let gone = span.choices.clone();
         shrinker.consider_with(|cells| {
-            cells.drain(gone);
+            cells.drain(span.choices.clone());
             let names = |cell: &&mut Cell| {
                 labels.contains(&cell.label) && cell.number().is_some_and(|name| name > place)
             };
@@ -26,8 +22,5 @@ pub(super) fn pass(shrinker: &mut Shrinker<'_>) {
                 cell.set_number(cell.number().map_or(0, |name| name - 1));
             }
         });
-        if shrinker.is_over() {
-            return;
-        }
-    }
+    });
 }

@@ -10,6 +10,22 @@ pub(super) fn deletable(shrinker: &Shrinker<'_>) -> Vec<Span> {
     spans.filter(may_go).cloned().collect()
 }
 
+/// Calls `step` for each place of a span, from the last on, with the spans as they are by then.
+pub(super) fn from_end(
+    shrinker: &mut Shrinker<'_>,
+    mut step: impl FnMut(&mut Shrinker<'_>, &[Span], usize),
+) {
+    for at in (0..deletable(shrinker).len()).rev() {
+        let spans = deletable(shrinker);
+        if at < spans.len() {
+            step(shrinker, &spans, at);
+        }
+        if shrinker.is_over() {
+            return;
+        }
+    }
+}
+
 /// Deletes as many as it can from each place on toward the front, beginning at the end.
 pub(super) fn pass(shrinker: &mut Shrinker<'_>) {
     let mut end = deletable(shrinker).len();

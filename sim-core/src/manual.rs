@@ -68,6 +68,23 @@ pub mod input {}
 /// 38 bytes.
 pub mod shrinking {}
 
+/// Marks: what a run should have shown, and where to say so.
+///
+/// A test that passes may have tested nothing. [`sometimes!`](crate::sometimes) and
+/// [`reached!`](crate::reached) name what a run should show now and then: the retry that found its
+/// first request done, the backup that was asked while it was behind, the reply after a crash.
+/// Place a mark
+///
+/// - where the interesting case is handled, not where it is provoked: a fault that began is marked
+///   by itself, what the program made of it is not;
+/// - one a case, few in all, and named as a sentence would: `"a retry finds its command done"`;
+/// - in the program, the operations or the checkers, whichever sees it best.
+///
+/// A mark is not an assertion, and what must never be is [`always!`](crate::always) or
+/// [`unreachable!`](crate::unreachable!), which fail the run. A mark that held costs no more than a
+/// lookup, and outside of a run it does nothing, so it may stay in the program.
+pub mod marks {}
+
 /// How segments become events.
 ///
 /// A segment that carries bytes, a SYN, a FIN or a RST is an event: it waits on its link until the

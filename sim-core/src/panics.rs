@@ -12,6 +12,7 @@ use crate::check::place;
 use crate::failure::{Class, Failure, INTERNAL_PREFIX};
 use crate::frames;
 use crate::history::{Event, History};
+use crate::mark::Marks;
 use crate::node::{Allowed, Panic};
 use crate::process::{Exit, Life, Shared, print};
 use hostsim::kernel::HostId;
@@ -49,6 +50,7 @@ pub(crate) struct Slot {
     is_dying: Cell<bool>,
     /// Where code of the run puts events, until its end.
     history: RefCell<Option<Rc<RefCell<History>>>>,
+    marks: RefCell<Marks>,
 }
 
 impl Slot {
@@ -63,12 +65,18 @@ impl Slot {
             was_allowed: Cell::default(),
             is_dying: Cell::default(),
             history: RefCell::new(Some(history)),
+            marks: RefCell::default(),
         })
     }
 
     /// The run is over: what comes still is no event of it.
     pub(crate) fn end_history(&self) {
         self.history.take();
+    }
+
+    /// Takes the marks of the run.
+    pub(crate) fn take_marks(&self) -> Marks {
+        self.marks.take()
     }
 
     /// Tells the name of the next host.
@@ -172,9 +180,23 @@ pub(crate) fn report(failure: Failure) -> Result<(), Failure> {
     }
 }
 
+/// The slot of the run on this thread, unless what has the turn is dying or over.
+fn living() -> Option<Rc<Slot>> {
+    let world = seam::current()?;
+    let slot: Rc<Slot> = world.slot()?.downcast().ok()?;
+    (!slot.is_dying.get() && !world.is_over()).then_some(slot)
+}
+
+/// Adds to the marks of the run on this thread.
+pub(crate) fn cover(add: impl FnOnce(&mut Marks)) {
+    if let Some(slot) = living() {
+        add(&mut slot.marks.borrow_mut());
+    }
+}
+
 /// Puts an event of the run on this thread into its history, in nanoseconds since its start.
 pub(crate) fn record(at: u64, event: Event<'_>) {
-    let Some(slot) = current().filter(|slot| !slot.is_dying.get() && !is_over()) else { return };
+    let Some(slot) = living() else { return };
     if let Some(history) = slot.history.borrow().as_ref() {
         history.borrow_mut().record(at, event);
     }

@@ -10,6 +10,7 @@
 
 use crate::failure::{Class, Failure};
 use crate::history::{Hash, History};
+use crate::mark::Marks;
 use crate::panics::Scope;
 use crate::sim::Sim;
 use crate::source::Source;
@@ -118,6 +119,8 @@ pub struct Run {
     pub elapsed: Duration,
     /// How many events were chosen.
     pub steps: u64,
+    /// The marks that it reached or missed.
+    pub marks: Marks,
     /// How many machines were started.
     machines: u32,
     /// Whether a program took random bytes or asked for the date.
@@ -146,6 +149,7 @@ impl Run {
             tape: Tape::default(),
             elapsed: Duration::ZERO,
             steps: 0,
+            marks: Marks::default(),
             machines: 0,
             may_leave: false,
         }
@@ -268,6 +272,7 @@ fn run_here(body: Body, source: Source, watch: &Arc<Watch>) -> Run {
         Ok(failure) => failure,
         Err(_) => slot.take(),
     };
+    let marks = slot.take_marks();
     let broken = sim.let_go();
     let failure = failure.or(broken);
     let history = sim.history.take();
@@ -279,6 +284,7 @@ fn run_here(body: Body, source: Source, watch: &Arc<Watch>) -> Run {
         tape: sim.source.borrow().tape().clone(),
         elapsed: sim.world.now().elapsed(),
         steps: sim.steps,
+        marks,
         machines: sim.machines,
         may_leave: sim.world.has_drawn() || sim.world.has_told_date(),
     };

@@ -22,9 +22,10 @@ const DETAILS_MAX: usize = 60;
 pub fn text(target: &Target, run: &Run, failure: &Failure, replay: &[String]) -> String {
     let mut lines = vec![
         format!(
-            "sim: FAILED target={} class={} origin=\"{}\"",
+            "sim: FAILED target={} class={} bug={} origin=\"{}\"",
             target.name(),
             failure.class,
+            failure.fingerprint(target.name()),
             failure.origin
         ),
         format!("  {}", failure.message),

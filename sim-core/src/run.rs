@@ -91,6 +91,8 @@ pub enum Input {
     Seed(u64),
     /// Bytes.
     Bytes(Vec<u8>),
+    /// Bytes without lanes, for the comparison of searches alone.
+    Flat(Vec<u8>),
 }
 
 impl Input {
@@ -98,6 +100,7 @@ impl Input {
         match self {
             Input::Seed(seed) => Source::from_seed(*seed),
             Input::Bytes(bytes) => Source::from_bytes(bytes),
+            Input::Flat(bytes) => Source::from_flat(bytes),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! Invariants:
 //! - Both feeds give the same number of bytes at the same call, so a tape of one replays on
 //!   the other.
-//! - A lane never reads another lane's bytes.
+//! - A lane never reads another lane's bytes, but in the flat feed, which has no lanes.
 //! - An exhausted lane gives zeros; a seeded lane is never exhausted.
 
 use rand_core::Rng;
@@ -19,11 +19,19 @@ use crate::seed::{Seed, Stream};
 pub(super) enum Feed {
     /// A decoded input.
     Bytes([Cursor; Lane::COUNT]),
+    /// One string for all lanes: what searching without lanes is measured with.
+    Flat(Cursor),
     /// A stream a lane, keyed by the lane's path in the seed tree.
     Streams([Stream; Lane::COUNT]),
 }
 
 impl Feed {
+    /// Makes the feed of bytes that all lanes are read from.
+    pub(super) fn flat(bytes: &[u8]) -> Feed {
+        let length = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        Feed::Flat(Cursor { bytes: bytes[..length].to_vec(), position: 0 })
+    }
+
     /// Makes the feed of an input.
     pub(super) fn from_lanes(lanes: Lanes) -> Feed {
         let lanes = lanes.canonical().into_array();
@@ -41,6 +49,7 @@ impl Feed {
     pub(super) fn take_word(&mut self, lane: Lane, width: Width) -> u64 {
         match self {
             Feed::Bytes(cursors) => cursors[lane.index()].take_word(width),
+            Feed::Flat(cursor) => cursor.take_word(width),
             Feed::Streams(streams) => streams[lane.index()].next_u64() & width.value_max(),
         }
     }
@@ -49,6 +58,7 @@ impl Feed {
     pub(super) fn fill(&mut self, lane: Lane, window: &mut [u8]) {
         match self {
             Feed::Bytes(cursors) => cursors[lane.index()].fill(window),
+            Feed::Flat(cursor) => cursor.fill(window),
             Feed::Streams(streams) => streams[lane.index()].fill_bytes(window),
         }
     }
@@ -57,6 +67,7 @@ impl Feed {
     pub(super) fn is_exhausted(&self, lane: Lane) -> bool {
         match self {
             Feed::Bytes(cursors) => cursors[lane.index()].rest().is_empty(),
+            Feed::Flat(cursor) => cursor.rest().is_empty(),
             Feed::Streams(_) => false,
         }
     }

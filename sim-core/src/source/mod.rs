@@ -63,6 +63,12 @@ impl Source {
         Source::from_lanes(Lanes::decode(input))
     }
 
+    /// Makes the source of one string of bytes that all lanes are drawn from. Its tape replays on
+    /// lanes. It is for the comparison of searches (`manual::search`), not for inputs that are kept.
+    pub fn from_flat(bytes: &[u8]) -> Source {
+        Source { feed: Feed::flat(bytes), tape: Tape::default() }
+    }
+
     /// Makes the source of lanes that are decoded already.
     pub fn from_lanes(lanes: Lanes) -> Source {
         Source { feed: Feed::from_lanes(lanes), tape: Tape::default() }

@@ -106,6 +106,17 @@ fn lanes_do_not_touch_each_other() {
 }
 
 #[test]
+fn a_flat_source_has_one_string_for_all_lanes_and_a_tape_that_replays() {
+    let mut flat = Source::from_flat(&[7, 8, 9, 0, 5, 0]);
+    let draws = [(Lane::Swarm, ONE), (Lane::Network, TWO), (Lane::Swarm, ONE), (Lane::App, ONE)];
+    let values = draws.map(|(lane, choice)| flat.draw(lane, choice, 255));
+    assert_eq!(values, [7, 8, 0, 5]);
+    assert!(flat.is_exhausted(Lane::Swarm) && flat.is_exhausted(Lane::App));
+    let mut replay = Source::from_bytes(&flat.tape().to_bytes());
+    assert_eq!(draws.map(|(lane, choice)| replay.draw(lane, choice, 255)), values);
+}
+
+#[test]
 fn seeded_lanes_are_pinned_for_ever() {
     let mut source = Source::from_seed(7);
     assert_eq!(source.draw(Lane::Swarm, EIGHT, u64::MAX), 0x1178_e091_573c_e791);

@@ -32,10 +32,7 @@ pub fn text(target: &Target, run: &Run, failure: &Failure, replay: &[String]) ->
     ];
     let shown = failure.details.iter().take(DETAILS_MAX);
     lines.extend(shown.map(|line| format!("    {line}")));
-    let active: Vec<String> =
-        run.plan.active().map(|one| format!("{}={}", one.name, one.meaning)).collect();
-    let plan = if active.is_empty() { "calm".to_owned() } else { active.join(", ") };
-    lines.push(format!("  plan: {plan}"));
+    lines.push(format!("  plan: {}", run.plan));
     lines.push(format!(
         "  hash: {} after {} events and {:?} of virtual time",
         run.hash,

@@ -7,6 +7,7 @@
 
 use crate::source::{Choice, Lane, Source};
 use crate::tape::SpanKind;
+use std::fmt;
 use std::time::Duration;
 
 /// A dimension and what came out.
@@ -31,6 +32,18 @@ impl Plan {
     /// The dimensions that are not calm.
     pub fn active(&self) -> impl Iterator<Item = &Dimension> {
         self.dimensions.iter().filter(|dimension| dimension.value != 0)
+    }
+}
+
+impl fmt::Display for Plan {
+    /// Writes the dimensions that are not calm.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut before = "";
+        for one in self.active() {
+            write!(f, "{before}{}={}", one.name, one.meaning)?;
+            before = ", ";
+        }
+        f.write_str(if before.is_empty() { "calm" } else { "" })
     }
 }
 

@@ -1,0 +1,171 @@
+//! The libFuzzer front: one input a call.
+//!
+//! libfuzzer-sys ends the process on every panic. [`init`] takes that hook out, so that a panic of a
+//! node becomes a failure, is reported, and ends the process only then, as a crash that libFuzzer
+//! keeps the input of.
+//!
+//! In a step of `tmin` only the bug of the input that is made smaller counts: libFuzzer takes any
+//! crash, and would end with another bug than it began with.
+
+mod case;
+mod end;
+mod front;
+mod mutate;
+mod search;
+mod tapes;
+
+pub use case::{Case, describe};
+pub use mutate::{crossover, mutate};
+
+use crate::child;
+use crate::failure::{Class, Failure};
+use crate::identity::{Identity, Subject, say, warn_unseeded};
+use crate::report;
+use crate::run::{Input, Run, Target};
+use crate::self_check;
+use crate::settings::{Settings, Shrinking};
+use crate::shrink::shrink_failure;
+use crate::sweep::settings_or_exit;
+use front::Front;
+use search::{Search, search};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// Of the passing inputs, one in so many runs again.
+const CHECKED: u64 = 1024;
+
+static TARGET: OnceLock<Target> = OnceLock::new();
+static SETTINGS: OnceLock<Settings> = OnceLock::new();
+
+/// Prepares a fuzz target: called once, before the first input.
+pub fn init(target: &Target) {
+    drop(std::panic::take_hook());
+    child::serve(target);
+    SETTINGS.get_or_init(settings_or_exit);
+    search();
+    warn_unseeded();
+    TARGET.get_or_init(|| target.clone());
+    if !child::is_child() {
+        Identity { target, subject: Subject::Seeds("libFuzzer") }.print();
+        minimized();
+    }
+}
+
+/// The target of this process.
+///
+/// # Panics
+/// Before [`init`].
+pub fn target() -> &'static Target {
+    known_target().expect("a fuzz target is prepared before its first input")
+}
+
+fn known_target() -> Option<&'static Target> {
+    TARGET.get()
+}
+
+/// What the `SIM_*` variables said when the target was prepared.
+fn settings() -> &'static Settings {
+    SETTINGS.get_or_init(Settings::default)
+}
+
+/// Runs one input. A failure is reported in full, then the process ends as a crash.
+pub fn one(target: &Target, case: Case<'_>) {
+    let input = match search() {
+        Search::Flat => Input::Flat(case.0.to_vec()),
+        _ => Input::Bytes(case.0.to_vec()),
+    };
+    let (run, count) = Front::with(target, |front| (front.run(input.clone()), front.runs));
+    let is_checked = count % CHECKED == 2;
+    let times = if is_checked || run.failure.is_some() { self_check::RERUNS } else { 0 };
+    let diverged = self_check::in_process(target, &input, &run, times, settings().watchdog);
+    match diverged.or_else(|| run.failure.clone()) {
+        None => Front::with(target, |front| front.on_passed(input, run)),
+        Some(failure) if counts(&failure) => report_and_crash(target, &run, &failure),
+        Some(failure) => say(&format!("sim: target={} {failure}", target.name())),
+    }
+}
+
+/// Whether a failure ends the process.
+fn counts(failure: &Failure) -> bool {
+    let is_other = minimized().is_some_and(|first| !first.is_same_bug(failure));
+    failure.class != Class::Inconclusive && !is_other
+}
+
+/// The failure of the input that this process is to make smaller, where it is a step of `tmin`.
+fn minimized() -> Option<&'static Failure> {
+    static FIRST: OnceLock<Option<Failure>> = OnceLock::new();
+    let first = FIRST.get_or_init(|| {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        if !arguments.iter().any(|argument| argument == "-minimize_crash_internal_step=1") {
+            return None;
+        }
+        let file = arguments.iter().find(|argument| !argument.starts_with('-'))?;
+        let bytes = std::fs::read(file).ok()?;
+        crate::run::run(target(), &Input::Bytes(bytes), settings().watchdog).failure
+    });
+    first.as_ref()
+}
+
+/// How long a failure is shrunk before the process ends; libFuzzer's own timeout is longer.
+const SHRINK_TIME: Duration = Duration::from_secs(10);
+
+fn report_and_crash(target: &Target, run: &Run, failure: &Failure) -> ! {
+    let found_by = format!(
+        "SIM_INPUT=fuzz/artifacts/{}/FILE cargo test --test replay, with the file that libFuzzer \
+         names below",
+        target.name()
+    );
+    // First as it is: nothing that comes after can lose it.
+    let replay = format!("replay: {found_by}");
+    say(&report::text(target, run, failure, &[replay]));
+    let (runs, extra) = Front::with(target, |front| (front.runs, front.extra));
+    say(&format!("  effort: found after {runs} runs, {extra} of them to know what is mutated"));
+    let mut settings = settings().clone();
+    if minimized().is_some() {
+        settings.shrink = Shrinking::Off;
+    }
+    let file = PathBuf::from(format!(
+        "{}min-{}-{}",
+        artifact_prefix(),
+        failure.class,
+        &run.hash.to_string()[..12]
+    ));
+    let save = &mut |bytes: &[u8]| report::write_whole(&file, bytes).map(|()| file.clone());
+    let shrunk = shrink_failure(target, run, failure, &settings, Some(SHRINK_TIME), save);
+    if let Some(found) = shrunk {
+        report::print_shrunk(target, &found, &found_by, run.tape.to_bytes().len());
+    }
+    end::end(target.name(), failure)
+}
+
+/// Where libFuzzer was told to put what it finds; cargo-fuzz lists what is new there.
+fn artifact_prefix() -> String {
+    let given = |arg: String| Some(arg.strip_prefix("-artifact_prefix=")?.to_owned());
+    std::env::args().find_map(given).unwrap_or_default()
+}
+
+/// Makes the `main` of a libFuzzer target for a function that gives the [`Target`], with a mutator
+/// and a crossover that know lanes, choices and spans.
+///
+/// The crate that uses it depends on `libfuzzer-sys` and is `no_main`.
+#[macro_export]
+macro_rules! fuzz_target {
+    ($target:path) => {
+        ::libfuzzer_sys::fuzz_target!(
+            init: { $crate::fuzz::init(&$target()); },
+            |case: $crate::fuzz::Case<'_>| { $crate::fuzz::one($crate::fuzz::target(), case); }
+        );
+        ::libfuzzer_sys::fuzz_mutator!(
+            |data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+                let base = ::libfuzzer_sys::fuzzer_mutate;
+                $crate::fuzz::mutate($crate::fuzz::target(), data, size, max_size, seed, base)
+            }
+        );
+        ::libfuzzer_sys::fuzz_crossover!(
+            |first: &[u8], second: &[u8], out: &mut [u8], seed: u32| {
+                $crate::fuzz::crossover($crate::fuzz::target(), first, second, out, seed)
+            }
+        );
+    };
+}

@@ -1,0 +1,4 @@
+//! The queue of jobs with a planted bug under libFuzzer: it must find it.
+#![no_main]
+
+sim_core::fuzz_target!(sim_tests::systems::queue_planted::target);

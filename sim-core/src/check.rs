@@ -9,21 +9,72 @@ use std::panic::Location;
 use std::rc::Rc;
 
 /// Why a checker is not content.
+///
+/// ```
+/// use sim_core::{Checker, Violation};
+///
+/// struct Total(i64);
+///
+/// impl Checker for Total {
+///     fn end(&mut self) -> Result<(), Violation> {
+///         match self.0 {
+///             100 => Ok(()),
+///             other => Err(Violation::new(format!("the total is {other}, not 100"))),
+///         }
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    message: String,
-    origin: String,
-}
+pub struct Violation(Failure);
 
 impl Violation {
     /// A violation found at the caller's place in the source.
     #[track_caller]
     pub fn new(message: impl Into<String>) -> Violation {
-        Violation { message: message.into(), origin: place(Location::caller()) }
+        Violation(Failure::new(Class::Correctness, place(Location::caller()), message))
+    }
+
+    /// The checker cannot tell: the run neither passed nor failed.
+    ///
+    /// ```
+    /// use sim_core::Violation;
+    ///
+    /// let steps = 1_000_000;
+    /// let violation = Violation::inconclusive(format!("no order was found in {steps} steps"));
+    /// assert_ne!(violation, Violation::new(format!("no order was found in {steps} steps")));
+    /// ```
+    #[track_caller]
+    pub fn inconclusive(message: impl Into<String>) -> Violation {
+        Violation::new(message).into_inconclusive()
+    }
+
+    /// Says more, a line each, below the message.
+    ///
+    /// ```
+    /// use sim_core::Violation;
+    ///
+    /// let read = ["client 0 wrote 1", "client 1 read 0 after that"].map(str::to_owned);
+    /// let violation = Violation::new("a read is stale").with(read.to_vec());
+    /// assert_ne!(violation, Violation::new("a read is stale"));
+    /// ```
+    pub fn with(mut self, lines: Vec<String>) -> Violation {
+        self.0.details = lines;
+        self
+    }
+
+    /// A violation found for the place where its checker was made, of one of its kinds.
+    pub(crate) fn at(place_made: &Location<'_>, kind: &str, message: String) -> Violation {
+        let origin = format!("{} {kind}", place(place_made));
+        Violation(Failure::new(Class::Correctness, origin, message))
+    }
+
+    pub(crate) fn into_inconclusive(mut self) -> Violation {
+        self.0.class = Class::Inconclusive;
+        self
     }
 
     pub(crate) fn into_failure(self) -> Failure {
-        Failure::new(Class::Correctness, self.origin, self.message)
+        self.0
     }
 }
 

@@ -21,6 +21,7 @@ pub mod lifecycle;
 pub mod manual;
 pub mod mark;
 pub mod node;
+pub mod oracle;
 mod panics;
 pub mod process;
 pub mod replay;

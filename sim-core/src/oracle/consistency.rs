@@ -1,0 +1,264 @@
+//! Linearizability and sequential consistency: whether a record has an order that a model allows.
+//!
+//! Linearizability is local: a record has it where the operations of each key have it alone (Herlihy
+//! and Wing, 1990), so keys are judged apart. Sequential consistency is not: all keys have to agree
+//! on one order of each client's operations, and the search is of all of them together.
+//!
+//! Invariants: a failed operation is not in the order; an indeterminate one may be, anywhere after
+//! its call; a verdict is never a guess.
+
+use super::minimal::smallest;
+use super::model::Model;
+use super::record::{Entry, Outcome, Recorder};
+use super::search::{Found, Item, search};
+use super::table::table;
+use crate::check::{Checker, Violation};
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::Location;
+
+/// How many steps a search takes at most, where the test does not say.
+const STEPS_MAX: u64 = 1_000_000;
+
+/// How many steps each search takes at most that looks for a smaller set. It may give up: then the
+/// operation that it was about stays in the set.
+const STEPS_MAX_SMALLER: u64 = 20_000;
+
+/// Whether a record can be ordered.
+///
+/// ```
+/// use sim_core::oracle::{Linearizable, Recorder, Register, RegisterOp, RegisterRet, Verdict};
+///
+/// let record = Recorder::new();
+/// for value in 0..6 {
+///     drop(record.invoke(value, RegisterOp::Write(value)));
+/// }
+/// record.invoke(9, RegisterOp::Read).ok(RegisterRet::Value(7));
+/// let oracle = Linearizable::new(Register::new(0), &record);
+/// assert_eq!(oracle.verdict(), Verdict::Unordered { smallest: vec![6] });
+/// // Nobody can know that within a step.
+/// assert_eq!(oracle.steps(1).verdict(), Verdict::Inconclusive);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// There is an order that explains every result.
+    Ordered,
+    /// There is none.
+    Unordered {
+        /// Operations that already cannot be ordered, whatever the others did: their indexes in the
+        /// record. None of them can be left out, as far as the steps sufficed.
+        smallest: Vec<usize>,
+    },
+    /// The steps did not suffice to tell.
+    Inconclusive,
+}
+
+/// Judges at the end whether a record is linearizable: as if each operation had been done at one
+/// moment between its call and its return, for each key of the model alone.
+///
+/// ```
+/// use sim_core::Checker;
+/// use sim_core::oracle::{Linearizable, Recorder, Register, RegisterOp, RegisterRet};
+///
+/// let record = Recorder::new();
+/// record.invoke(0, RegisterOp::Write(1)).ok(RegisterRet::Written);
+/// let late = record.invoke(0, RegisterOp::Write(2));
+/// record.invoke(1, RegisterOp::Read).ok(RegisterRet::Value(2)); // It was done already,
+/// record.invoke(2, RegisterOp::Read).ok(RegisterRet::Value(1)); // so this is stale.
+/// late.ok(RegisterRet::Written);
+/// assert!(Linearizable::new(Register::new(0), &record).end().is_err());
+/// ```
+#[derive(Debug)]
+pub struct Linearizable<M: Model>(Judge<M>);
+
+impl<M: Model> Linearizable<M> {
+    /// Judges a record by a model; each key begins with this state.
+    #[track_caller]
+    pub fn new(model: M, record: &Recorder<M::Op, M::Ret>) -> Linearizable<M> {
+        Linearizable(Judge::new(model, record))
+    }
+
+    /// Sets how many steps the search takes for each key at most; past them the run is
+    /// inconclusive. It is a million where this is not called.
+    pub fn steps(mut self, max: u64) -> Linearizable<M> {
+        self.0.steps_max = max;
+        self
+    }
+
+    /// What the record is so far. Of several keys the first that cannot be ordered tells.
+    pub fn verdict(&self) -> Verdict {
+        let record = self.0.record.entries();
+        let mut keys = BTreeMap::<_, Vec<usize>>::new();
+        for (index, entry) in record.iter().enumerate() {
+            keys.entry(M::key(&entry.op)).or_default().push(index);
+        }
+        let verdicts = keys.values().map(|part| {
+            let parts = part.iter().map(|index| (*index, &record[*index], 0)).collect();
+            self.0.verdict(parts, self.0.model.clone(), M::step)
+        });
+        worst(verdicts)
+    }
+}
+
+impl<M: Model> Checker for Linearizable<M> {
+    fn end(&mut self) -> Result<(), Violation> {
+        self.0.end(self.verdict(), "linearizable")
+    }
+}
+
+/// Judges at the end whether a record is sequentially consistent: as if the operations had been done
+/// one at a time, each client's in its order. Clients may be behind each other.
+///
+/// Of operations that a client has under way at once, either may come first.
+///
+/// ```
+/// use sim_core::Checker;
+/// use sim_core::oracle::{Recorder, Register, RegisterOp, RegisterRet, Sequential};
+///
+/// let record = Recorder::new();
+/// record.invoke(0, RegisterOp::Write(1)).ok(RegisterRet::Written);
+/// record.invoke(1, RegisterOp::Read).ok(RegisterRet::Value(0)); // Stale, and allowed here.
+/// let mut oracle = Sequential::new(Register::new(0), &record);
+/// assert!(oracle.end().is_ok());
+/// record.invoke(0, RegisterOp::Read).ok(RegisterRet::Value(0)); // Not its own write.
+/// assert!(oracle.end().is_err());
+/// ```
+#[derive(Debug)]
+pub struct Sequential<M: Model>(Judge<M>);
+
+impl<M: Model> Sequential<M> {
+    /// Judges a record by a model; each key begins with this state.
+    #[track_caller]
+    pub fn new(model: M, record: &Recorder<M::Op, M::Ret>) -> Sequential<M> {
+        Sequential(Judge::new(model, record))
+    }
+
+    /// Sets how many steps the search takes at most; past them the run is inconclusive. It is a
+    /// million where this is not called.
+    pub fn steps(mut self, max: u64) -> Sequential<M> {
+        self.0.steps_max = max;
+        self
+    }
+
+    /// What the record is so far.
+    pub fn verdict(&self) -> Verdict {
+        let record = self.0.record.entries();
+        let clients = sorted(record.iter().map(|entry| entry.client));
+        let keys = sorted(record.iter().map(|entry| M::key(&entry.op)));
+        let group = |client| clients.binary_search(client).expect("it is of the record");
+        let parts = record.iter().enumerate();
+        let parts = parts.map(|(index, entry)| (index, entry, group(&entry.client))).collect();
+        let start = vec![self.0.model.clone(); keys.len()];
+        self.0.verdict(parts, start, |states, op, ret| {
+            let key = keys.binary_search(&M::key(op)).expect("it is of the record");
+            let after = states[key].step(op, ret)?;
+            let mut states = states.clone();
+            states[key] = after;
+            Some(states)
+        })
+    }
+}
+
+impl<M: Model> Checker for Sequential<M> {
+    fn end(&mut self) -> Result<(), Violation> {
+        self.0.end(self.verdict(), "sequentially consistent")
+    }
+}
+
+/// The worst of some verdicts; what certainly failed is worse than what nobody knows.
+fn worst(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+    let mut worst = Verdict::Ordered;
+    for verdict in verdicts {
+        match verdict {
+            Verdict::Ordered => {}
+            Verdict::Inconclusive => worst = verdict,
+            Verdict::Unordered { .. } => return verdict,
+        }
+    }
+    worst
+}
+
+/// What both have.
+#[derive(Debug)]
+struct Judge<M: Model> {
+    model: M,
+    record: Recorder<M::Op, M::Ret>,
+    steps_max: u64,
+    place: &'static Location<'static>,
+}
+
+impl<M: Model> Judge<M> {
+    #[track_caller]
+    fn new(model: M, record: &Recorder<M::Op, M::Ret>) -> Judge<M> {
+        let place = Location::caller();
+        Judge { model, record: record.clone(), steps_max: STEPS_MAX, place }
+    }
+
+    /// Searches for an order of a part of the record, and where there is none, for what is at odds.
+    fn verdict<S: Clone + Ord>(
+        &self,
+        mut part: Vec<Part<'_, M>>,
+        start: S,
+        step: impl Fn(&S, &M::Op, Option<&M::Ret>) -> Option<S>,
+    ) -> Verdict {
+        part.retain(|(_, entry, _)| !matches!(entry.outcome, Outcome::Failed));
+        let found = |kept: &[bool], steps_max| {
+            let items: Vec<Item> = part.iter().zip(kept).map(item::<M>).collect();
+            search(&items, start.clone(), steps_max, |state, index| {
+                let ret = part[index].1.ret().filter(|_| kept[index]);
+                step(state, &part[index].1.op, ret)
+            })
+        };
+        match found(&vec![true; part.len()], self.steps_max) {
+            Found::Order => return Verdict::Ordered,
+            Found::GaveUp => return Verdict::Inconclusive,
+            Found::NoOrder => {}
+        }
+        let done_by = |index: &usize| part[*index].1.done_by();
+        let mut must: Vec<usize> =
+            (0..part.len()).filter(|index| done_by(index).is_some()).collect();
+        must.sort_by_key(done_by);
+        let steps_max = self.steps_max.min(STEPS_MAX_SMALLER);
+        let smallest = smallest(part.len(), &must, |kept| found(kept, steps_max) == Found::NoOrder);
+        Verdict::Unordered { smallest: smallest.iter().map(|index| part[*index].0).collect() }
+    }
+
+    fn end(&self, verdict: Verdict, what: &str) -> Result<(), Violation> {
+        let smallest = match verdict {
+            Verdict::Ordered => return Ok(()),
+            Verdict::Inconclusive => {
+                let text =
+                    format!("whether this is {what} is not known after {} steps", self.steps_max);
+                return Err(Violation::at(self.place, what, text).into_inconclusive());
+            }
+            Verdict::Unordered { smallest } => smallest,
+        };
+        let record = self.record.entries();
+        let (count, all) = (smallest.len(), record.len());
+        let text = match count {
+            1 => format!("not {what}: no order explains 1 of {all} operations"),
+            _ => format!("not {what}: no order explains these {count} of {all} operations"),
+        };
+        let mut lines = table(smallest.iter().map(|index| &record[*index]));
+        if count < all {
+            lines.push("whatever the others did between their calls and the end".to_owned());
+        }
+        Err(Violation::at(self.place, what, text).with(lines))
+    }
+}
+
+/// An operation that is judged: its index in the record, itself, and among which others the order of
+/// time counts.
+type Part<'a, M> = (usize, &'a Entry<<M as Model>::Op, <M as Model>::Ret>, usize);
+
+/// What the search knows of an operation; one that is not kept is as if nobody knew its end.
+fn item<M: Model>((part, is_kept): (&Part<'_, M>, &bool)) -> Item {
+    let (_, entry, group) = *part;
+    let done_by = entry.done_by().filter(|_| *is_kept);
+    let is_read = entry.ret().is_some_and(|ret| M::is_read(&entry.op, ret));
+    Item { group, invoked: entry.invoked.index, done_by, is_read }
+}
+
+/// Each value once, in order.
+fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
+    values.collect::<BTreeSet<T>>().into_iter().collect()
+}

@@ -35,6 +35,8 @@ mod record;
 mod search;
 mod session;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub use conservation::{Conservation, Sum};
 pub use consistency::{Linearizable, Sequential, Verdict};

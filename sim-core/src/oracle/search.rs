@@ -1,8 +1,9 @@
 //! The search for an order: whether operations can be done one at a time.
 //!
 //! It is the algorithm of Wing and Gong with the memory of Lowe ("Testing for linearizability",
-//! 2017): depth first, and no configuration, which is a set of operations that were done and the
-//! state after them, is tried twice. It knows no models and no records: operations are numbers.
+//! 2017): no configuration, which is a set of operations that were done and the state after them, is
+//! looked at twice, and the one that did the most is next. It knows no models and no records:
+//! operations are numbers.
 //!
 //! Three rules keep it small, and none changes what it finds:
 //! - A read that must be done and can be done now is done now: it changes nothing, so any order that
@@ -12,7 +13,7 @@
 //!   the one that used fewer of the others can do whatever the other can.
 //!
 //! Invariants: items are in the order of their calls; a step is counted for each state that is
-//! made or looked at, and at the limit the search gives up.
+//! made and each set that is compared, and at the limit the search gives up.
 
 use std::collections::BTreeMap;
 
@@ -49,92 +50,102 @@ pub(super) fn search<S: Clone + Ord>(
     steps_max: u64,
     step: impl Fn(&S, usize) -> Option<S>,
 ) -> Found {
+    let none = Bits::new(items.len());
+    let start = Config { done: none.clone(), used: none, state: start };
     let mut search = Search {
         items,
         step,
-        done: Bits::new(items.len()),
-        used: Bits::new(items.len()),
-        left: items.iter().filter(|item| item.done_by.is_some()).count(),
         ends: vec![u64::MAX; items.iter().map(|item| item.group + 1).max().unwrap_or(0)],
+        open: BTreeMap::new(),
         seen: BTreeMap::new(),
+        found_count: 0,
         steps: 0,
     };
-    search.run(start, steps_max)
+    search.open(start);
+    search.run(steps_max)
 }
 
-/// A configuration on the way, and what may come next from it.
-struct Frame<S> {
-    /// The item that led here; none at the start.
-    item: Option<usize>,
-    /// What was not tried yet, the last one next, each with the state after it.
-    branches: Vec<(usize, S)>,
+/// What was done, and the state after it.
+#[derive(Clone, Debug)]
+struct Config<S> {
+    /// The items that were done, of those that must be.
+    done: Bits,
+    /// The items that were done, of the others.
+    used: Bits,
+    state: S,
 }
 
 struct Search<'a, S, F> {
     items: &'a [Item],
     step: F,
-    /// The items that were done, of those that must be.
-    done: Bits,
-    /// The items that were done, of the others.
-    used: Bits,
-    /// How many must still be done.
-    left: usize,
     /// The earliest end of what must still be done in each group; scratch of [`Search::ready`].
     ends: Vec<u64>,
-    /// Configurations that were tried: for each, the smallest sets of others that it used.
+    /// Configurations to go on from, by how many items are left, how many others they used, and
+    /// when they were found. The first is next: what did the most, with the fewest others.
+    open: BTreeMap<(usize, usize, u64), Config<S>>,
+    /// Configurations that were found: for each, the smallest sets of others that it used.
     seen: BTreeMap<(Bits, S), Vec<Bits>>,
+    found_count: u64,
     steps: u64,
 }
 
 impl<S: Clone + Ord, F: Fn(&S, usize) -> Option<S>> Search<'_, S, F> {
-    fn run(&mut self, start: S, steps_max: u64) -> Found {
-        let mut stack = vec![Frame { item: None, branches: self.branches(&start) }];
-        while self.left > 0 {
-            if self.steps > steps_max {
+    fn run(&mut self, steps_max: u64) -> Found {
+        while let Some(((left, ..), config)) = self.open.pop_first() {
+            if left == 0 {
+                return Found::Order;
+            }
+            if self.steps >= steps_max {
                 return Found::GaveUp;
             }
-            let Some(frame) = stack.last_mut() else { return Found::NoOrder };
-            let Some((item, state)) = frame.branches.pop() else {
-                let item = frame.item;
-                stack.pop();
-                item.into_iter().for_each(|item| self.undo(item));
-                continue;
-            };
-            self.apply(item);
-            if self.is_new(&state) {
-                let branches = self.branches(&state);
-                stack.push(Frame { item: Some(item), branches });
-            } else {
-                self.undo(item);
-            }
+            self.go_on(&config);
         }
-        Found::Order
+        Found::NoOrder
     }
 
-    /// What may come next in a state. What must be done comes last, to be tried first.
-    fn branches(&mut self, state: &S) -> Vec<(usize, S)> {
-        let (mut must, mut may) = (Vec::new(), Vec::new());
-        for item in self.ready() {
+    /// Finds what may come next.
+    fn go_on(&mut self, config: &Config<S>) {
+        let mut next = Vec::new();
+        for index in self.ready(config) {
             self.steps += 1;
-            let Some(after) = (self.step)(state, item) else { continue };
-            match self.items[item] {
-                Item { done_by: Some(_), is_read: true, .. } => return vec![(item, after)],
-                Item { done_by: Some(_), .. } => must.push((item, after)),
-                _ if after == *state => {}
-                _ => may.push((item, after)),
+            let Some(state) = (self.step)(&config.state, index) else { continue };
+            let Item { done_by, is_read, .. } = self.items[index];
+            let mut after = Config { state, ..config.clone() };
+            match done_by {
+                Some(_) => after.done.add(index),
+                None if after.state == config.state => continue,
+                None => after.used.add(index),
             }
+            if is_read && done_by.is_some() {
+                next = vec![after];
+                break;
+            }
+            next.push(after);
         }
-        must.reverse();
-        may.append(&mut must);
-        may
+        next.into_iter().for_each(|config| self.open(config));
+    }
+
+    /// Remembers a configuration, unless one was found that can do all that it can.
+    fn open(&mut self, config: Config<S>) {
+        let seen = self.seen.entry((config.done.clone(), config.state.clone())).or_default();
+        self.steps += seen.len() as u64;
+        if seen.iter().any(|used| used.is_part_of(&config.used)) {
+            return;
+        }
+        seen.retain(|used| !config.used.is_part_of(used));
+        seen.push(config.used.clone());
+        let must = self.items.iter().filter(|item| item.done_by.is_some()).count();
+        let key = (must - config.done.len(), config.used.len(), self.found_count);
+        self.found_count += 1;
+        self.open.insert(key, config);
     }
 
     /// The items that were not done, and before whose call nothing ended that was not done.
-    fn ready(&mut self) -> Vec<usize> {
+    fn ready(&mut self, config: &Config<S>) -> Vec<usize> {
         self.ends.fill(u64::MAX);
         let (mut ready, mut blocked_count) = (Vec::new(), 0);
-        for (index, item) in self.items.iter().enumerate().skip(self.first()) {
-            if self.is_done(index) {
+        for (index, item) in self.items.iter().enumerate() {
+            if config.done.has(index) || config.used.has(index) {
                 continue;
             }
             let end = &mut self.ends[item.group];
@@ -152,47 +163,6 @@ impl<S: Clone + Ord, F: Fn(&S, usize) -> Option<S>> Search<'_, S, F> {
         }
         ready
     }
-
-    /// The first item that was not done.
-    fn first(&self) -> usize {
-        (0..self.items.len()).find(|index| !self.is_done(*index)).unwrap_or(self.items.len())
-    }
-
-    fn is_done(&self, index: usize) -> bool {
-        self.done.has(index) || self.used.has(index)
-    }
-
-    fn apply(&mut self, item: usize) {
-        match self.items[item].done_by {
-            Some(_) => {
-                self.done.set(item, true);
-                self.left -= 1;
-            }
-            None => self.used.set(item, true),
-        }
-    }
-
-    fn undo(&mut self, item: usize) {
-        match self.items[item].done_by {
-            Some(_) => {
-                self.done.set(item, false);
-                self.left += 1;
-            }
-            None => self.used.set(item, false),
-        }
-    }
-
-    /// Whether no configuration was tried that could do all that this one can.
-    fn is_new(&mut self, state: &S) -> bool {
-        let seen = self.seen.entry((self.done.clone(), state.clone())).or_default();
-        self.steps += seen.len() as u64;
-        if seen.iter().any(|used| used.is_part_of(&self.used)) {
-            return false;
-        }
-        seen.retain(|used| !self.used.is_part_of(used));
-        seen.push(self.used.clone());
-        true
-    }
 }
 
 /// A set of small numbers.
@@ -208,10 +178,12 @@ impl Bits {
         self.0[index / 64] >> (index % 64) & 1 == 1
     }
 
-    fn set(&mut self, index: usize, is_in: bool) {
-        let bit = 1 << (index % 64);
-        let word = &mut self.0[index / 64];
-        *word = if is_in { *word | bit } else { *word & !bit };
+    fn add(&mut self, index: usize) {
+        self.0[index / 64] |= 1 << (index % 64);
+    }
+
+    fn len(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
     fn is_part_of(&self, other: &Bits) -> bool {

@@ -87,14 +87,7 @@ impl<M: Model> Linearizable<M> {
     /// What the record is so far. Of several keys the first that cannot be ordered tells.
     pub fn verdict(&self) -> Verdict {
         let record = self.0.record.entries();
-        let mut keys = BTreeMap::<_, Vec<usize>>::new();
-        for (index, entry) in record.iter().enumerate() {
-            keys.entry(M::key(&entry.op)).or_default().push(index);
-        }
-        let verdicts = keys.values().map(|part| {
-            let parts = part.iter().map(|index| (*index, &record[*index], 0)).collect();
-            self.0.verdict(parts, self.0.model.clone(), M::step)
-        });
+        let verdicts = self.0.by_key(&record).map(|key| key.verdict(self.0.steps_max));
         worst(verdicts)
     }
 }
@@ -142,19 +135,27 @@ impl<M: Model> Sequential<M> {
     /// What the record is so far.
     pub fn verdict(&self) -> Verdict {
         let record = self.0.record.entries();
+        // What has an order in time has one for each client: mostly that is seen sooner.
+        let mut keys = self.0.by_key(&record);
+        if keys.all(|key| key.found_all(self.0.steps_max) == Found::Order) {
+            return Verdict::Ordered;
+        }
         let clients = sorted(record.iter().map(|entry| entry.client));
         let keys = sorted(record.iter().map(|entry| M::key(&entry.op)));
         let group = |client| clients.binary_search(client).expect("it is of the record");
         let parts = record.iter().enumerate();
-        let parts = parts.map(|(index, entry)| (index, entry, group(&entry.client))).collect();
-        let start = vec![self.0.model.clone(); keys.len()];
-        self.0.verdict(parts, start, |states, op, ret| {
-            let key = keys.binary_search(&M::key(op)).expect("it is of the record");
-            let after = states[key].step(op, ret)?;
-            let mut states = states.clone();
-            states[key] = after;
-            Some(states)
-        })
+        let whole = Problem::<M, _, _>::new(
+            parts.map(|(index, entry)| (index, entry, group(&entry.client))),
+            vec![self.0.model.clone(); keys.len()],
+            |states: &Vec<M>, op: &M::Op, ret: Option<&M::Ret>| {
+                let key = keys.binary_search(&M::key(op)).expect("it is of the record");
+                let after = states[key].step(op, ret)?;
+                let mut states = states.clone();
+                states[key] = after;
+                Some(states)
+            },
+        );
+        whole.verdict(self.0.steps_max)
     }
 }
 
@@ -193,33 +194,18 @@ impl<M: Model> Judge<M> {
         Judge { model, record: record.clone(), steps_max: STEPS_MAX, place }
     }
 
-    /// Searches for an order of a part of the record, and where there is none, for what is at odds.
-    fn verdict<S: Clone + Ord>(
+    /// The operations of each key, to be ordered in time.
+    fn by_key<'a>(
         &self,
-        mut part: Vec<Part<'_, M>>,
-        start: S,
-        step: impl Fn(&S, &M::Op, Option<&M::Ret>) -> Option<S>,
-    ) -> Verdict {
-        part.retain(|(_, entry, _)| !matches!(entry.outcome, Outcome::Failed));
-        let found = |kept: &[bool], steps_max| {
-            let items: Vec<Item> = part.iter().zip(kept).map(item::<M>).collect();
-            search(&items, start.clone(), steps_max, |state, index| {
-                let ret = part[index].1.ret().filter(|_| kept[index]);
-                step(state, &part[index].1.op, ret)
-            })
-        };
-        match found(&vec![true; part.len()], self.steps_max) {
-            Found::Order => return Verdict::Ordered,
-            Found::GaveUp => return Verdict::Inconclusive,
-            Found::NoOrder => {}
+        record: &'a [Entry<M::Op, M::Ret>],
+    ) -> impl Iterator<Item = Problem<'a, M, M, Step<M, M>>> {
+        let mut keys = BTreeMap::<_, Vec<Part<'a, M>>>::new();
+        for (index, entry) in record.iter().enumerate() {
+            keys.entry(M::key(&entry.op)).or_default().push((index, entry, 0));
         }
-        let done_by = |index: &usize| part[*index].1.done_by();
-        let mut must: Vec<usize> =
-            (0..part.len()).filter(|index| done_by(index).is_some()).collect();
-        must.sort_by_key(done_by);
-        let steps_max = self.steps_max.min(STEPS_MAX_SMALLER);
-        let smallest = smallest(part.len(), &must, |kept| found(kept, steps_max) == Found::NoOrder);
-        Verdict::Unordered { smallest: smallest.iter().map(|index| part[*index].0).collect() }
+        let start = self.model.clone();
+        let step: Step<M, M> = M::step;
+        keys.into_values().map(move |parts| Problem::new(parts.into_iter(), start.clone(), step))
     }
 
     fn end(&self, verdict: Verdict, what: &str) -> Result<(), Violation> {
@@ -249,6 +235,56 @@ impl<M: Model> Judge<M> {
 /// An operation that is judged: its index in the record, itself, and among which others the order of
 /// time counts.
 type Part<'a, M> = (usize, &'a Entry<<M as Model>::Op, <M as Model>::Ret>, usize);
+
+/// How an operation changes what is ordered.
+type Step<M, S> = fn(&S, &<M as Model>::Op, Option<&<M as Model>::Ret>) -> Option<S>;
+
+/// Operations to be ordered: all of a record, or those of a key.
+struct Problem<'a, M: Model, S, F> {
+    parts: Vec<Part<'a, M>>,
+    start: S,
+    step: F,
+}
+
+impl<'a, M: Model, S: Clone + Ord, F> Problem<'a, M, S, F>
+where
+    F: Fn(&S, &M::Op, Option<&M::Ret>) -> Option<S>,
+{
+    fn new(parts: impl Iterator<Item = Part<'a, M>>, start: S, step: F) -> Problem<'a, M, S, F> {
+        let is_open = |part: &Part<'_, M>| !matches!(part.1.outcome, Outcome::Failed);
+        Problem { parts: parts.filter(is_open).collect(), start, step }
+    }
+
+    /// Searches for an order in which only the ends of those count that are kept.
+    fn found(&self, kept: &[bool], steps_max: u64) -> Found {
+        let items: Vec<Item> = self.parts.iter().zip(kept).map(item::<M>).collect();
+        search(&items, self.start.clone(), steps_max, |state, index| {
+            let (_, entry, _) = self.parts[index];
+            (self.step)(state, &entry.op, entry.ret().filter(|_| kept[index]))
+        })
+    }
+
+    fn found_all(&self, steps_max: u64) -> Found {
+        self.found(&vec![true; self.parts.len()], steps_max)
+    }
+
+    /// Searches for an order, and where there is none, for what is at odds.
+    fn verdict(&self, steps_max: u64) -> Verdict {
+        match self.found_all(steps_max) {
+            Found::Order => return Verdict::Ordered,
+            Found::GaveUp => return Verdict::Inconclusive,
+            Found::NoOrder => {}
+        }
+        let count = self.parts.len();
+        let done_by = |index: &usize| self.parts[*index].1.done_by();
+        let mut must: Vec<usize> = (0..count).filter(|index| done_by(index).is_some()).collect();
+        must.sort_by_key(done_by);
+        let steps_max = steps_max.min(STEPS_MAX_SMALLER);
+        let fails = |kept: &[bool]| self.found(kept, steps_max) == Found::NoOrder;
+        let smallest = smallest(count, &must, fails);
+        Verdict::Unordered { smallest: smallest.iter().map(|index| self.parts[*index].0).collect() }
+    }
+}
 
 /// What the search knows of an operation; one that is not kept is as if nobody knew its end.
 fn item<M: Model>((part, is_kept): (&Part<'_, M>, &bool)) -> Item {

@@ -1,0 +1,165 @@
+//! What helps a search: `ablation [--seeds N] [--cap RUNS] [--target NAME]…`.
+//!
+//! For each planted system and each way to search: the median of how many runs it took to find the
+//! bug, by `N` seeds of libFuzzer. A search that did not find it in `RUNS` counts as that many. It
+//! builds the fuzz targets by `cargo fuzz build -s none` and starts each search as a process of its
+//! own, with a corpus that is empty; the runs that the mutator makes count too.
+
+use sim_core::Target;
+use sim_core::run::{Input, run_reusing};
+use sim_tests::systems;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+
+const WATCHDOG: Duration = Duration::from_secs(60);
+
+/// A way to search: its name in the table, and the arguments of libFuzzer; none is a sweep.
+struct Row {
+    name: &'static str,
+    arguments: Option<&'static [&'static str]>,
+}
+
+/// Each has what those above it have. Where there is no mutator of ours, libFuzzer begins with short
+/// inputs; a custom one turns that off.
+const ROWS: [Row; 6] = [
+    Row { name: "uniform sweep of seeds", arguments: None },
+    Row {
+        name: "libFuzzer, one flat string",
+        arguments: Some(&["--search=flat", "-len_control=100"]),
+    },
+    Row { name: "+ lanes", arguments: Some(&["--search=lanes", "-len_control=100"]) },
+    Row { name: "+ mutator and crossover", arguments: Some(&["--search=mutator"]) },
+    Row { name: "+ marks", arguments: Some(&["--search=marks"]) },
+    Row { name: "+ value profile", arguments: Some(&["--search=marks", "-use_value_profile=1"]) },
+];
+
+/// What was asked for.
+struct Options {
+    seeds: u64,
+    cap: u64,
+    targets: Vec<Target>,
+}
+
+fn main() -> ExitCode {
+    let options = match options(std::env::args().skip(1)) {
+        Ok(options) => options,
+        Err(text) => {
+            eprintln!("ablation: {text}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut table = Vec::new();
+    for target in &options.targets {
+        let Some(binary) = build(target.name()) else {
+            eprintln!("ablation: the fuzz target {} cannot be built", target.name());
+            return ExitCode::from(2);
+        };
+        table.push(ROWS.map(|row| cell(target, &binary, &row, &options)));
+    }
+    print(&options, &table);
+    ExitCode::SUCCESS
+}
+
+fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
+    let mut options = Options { seeds: 10, cap: 10_000, targets: Vec::new() };
+    while let Some(name) = arguments.next() {
+        let value = arguments.next().ok_or_else(|| format!("{name} has no value"))?;
+        let number = value.parse().ok().filter(|number| *number > 0);
+        let number = number.ok_or_else(|| format!("{name} {value}: a number above zero"));
+        match name.as_str() {
+            "--seeds" => options.seeds = number?,
+            "--cap" => options.cap = number?,
+            "--target" => {
+                let known = systems::planted().into_iter().find(|one| one.name() == value);
+                options.targets.push(known.ok_or_else(|| format!("{value} is no planted system"))?);
+            }
+            _ => return Err(format!("unknown {name}; known are --seeds, --cap and --target")),
+        }
+    }
+    if options.targets.is_empty() {
+        options.targets = systems::planted();
+    }
+    Ok(options)
+}
+
+/// The folder of the workspace.
+fn workspace() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}
+
+/// Builds a fuzz target; gives its binary.
+fn build(name: &str) -> Option<PathBuf> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["fuzz", "build", "-s", "none", name]).current_dir(workspace());
+    let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let binary = workspace().join("target").join(triple).join("release").join(name);
+    (cargo.status().ok()?.success() && binary.is_file()).then_some(binary)
+}
+
+/// How many runs each seed took; none where it found nothing.
+fn cell(target: &Target, binary: &Path, row: &Row, options: &Options) -> Vec<Option<u64>> {
+    let found = (1..=options.seeds).map(|seed| {
+        let found = match row.arguments {
+            None => sweep(target, seed, options.cap),
+            Some(arguments) => search(binary, arguments, seed, options.cap),
+        };
+        let found = found.filter(|runs| *runs <= options.cap);
+        let text = found.map_or("nothing".to_owned(), |runs| format!("after {runs} runs"));
+        println!("{} {} seed {seed}: {text}", target.name(), row.name);
+        found
+    });
+    found.collect()
+}
+
+/// Runs seed after seed until one fails.
+fn sweep(target: &Target, seed: u64, cap: u64) -> Option<u64> {
+    let first = seed * 1_000_000;
+    let fails =
+        |run: &u64| run_reusing(target, &Input::Seed(first + run), WATCHDOG).failure.is_some();
+    (0..cap).find(fails).map(|run| run + 1)
+}
+
+/// Searches in another process, in a folder of its own.
+fn search(binary: &Path, arguments: &[&str], seed: u64, cap: u64) -> Option<u64> {
+    let folder = std::env::temp_dir().join(format!("ablation-{}-{seed}", std::process::id()));
+    std::fs::create_dir_all(&folder).ok()?;
+    let mut command = Command::new(binary);
+    command.arg(&folder).args(arguments).env("SIM_SHRINK", "off");
+    command.args([format!("-runs={cap}"), format!("-seed={seed}")]);
+    command.arg(format!("-artifact_prefix={}/", folder.display()));
+    let output = command.stdin(Stdio::null()).output();
+    std::fs::remove_dir_all(&folder).ok()?;
+    let output = output.ok()?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    let count = text.lines().find_map(|line| line.strip_prefix("  effort: found after "))?;
+    count.split(' ').next()?.parse().ok()
+}
+
+/// The median, where nothing found counts as the cap.
+fn median(found: &[Option<u64>], cap: u64) -> u64 {
+    let mut runs: Vec<u64> = found.iter().map(|runs| runs.unwrap_or(cap)).collect();
+    runs.sort_unstable();
+    let (low, high) = (runs[(runs.len() - 1) / 2], runs[runs.len() / 2]);
+    low.midpoint(high)
+}
+
+fn print(options: &Options, table: &[[Vec<Option<u64>>; ROWS.len()]]) {
+    print!("\n{:<28}", "median runs to the bug");
+    options.targets.iter().for_each(|target| print!("{:>22}", target.name()));
+    println!();
+    for (at, row) in ROWS.iter().enumerate() {
+        print!("{:<28}", row.name);
+        for cells in table {
+            let (found, cap) = (&cells[at], options.cap);
+            let count = found.iter().flatten().count();
+            let text = match median(found, cap) {
+                runs if runs >= cap => format!(">{cap}"),
+                runs => runs.to_string(),
+            };
+            print!("{:>22}", format!("{text} ({count}/{})", found.len()));
+        }
+        println!();
+    }
+}

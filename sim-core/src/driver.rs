@@ -21,7 +21,7 @@ use crate::seed::Seed;
 use crate::sim::Sim;
 use crate::source::{Choice, Lane};
 use crate::swarm::{self, Dimension};
-use crate::workload::{Next, OperationId};
+use crate::workload::{Next, OperationId, kind_of};
 use hostsim::agenda::{Class as EventClass, Key, Scheduled};
 use hostsim::clock::Instant;
 use hostsim::kernel::HostId;
@@ -364,6 +364,8 @@ impl Sim {
             EventClass::Datagram => self.world.with(|network| network.deliver(event.key)),
             EventClass::KernelTimer => {
                 self.record(Event::KernelTimer { wire: event.key.major });
+                let state = self.world.network().state_at_timer(event.key);
+                self.slot.cover(|coverage| coverage.on_timer(state));
                 self.world.with(|network| network.deliver(event.key));
             }
             EventClass::MachineTimer => {
@@ -428,6 +430,9 @@ impl Sim {
         let Next { id, host, text, task, .. } = self.next.take().expect("it was scheduled");
         self.record(Event::Operation { id: id.0, host: host.0, text: &text });
         self.outstanding += 1;
+        let kind = kind_of(&text);
+        self.slot.cover(|coverage| coverage.on_operation(kind));
+        self.under_way.push((id, kind.to_owned()));
         let machine = self.seats[host.0 as usize].machine.as_ref();
         machine.expect("clients live as long as the run").spawn(async move {
             let _witness = Witness(None);
@@ -442,6 +447,7 @@ impl Sim {
             let (ending, text) = (outcome.ending, outcome.text.as_str());
             self.record(Event::Outcome { id: id.0, ending, text });
             self.outstanding -= 1;
+            self.under_way.retain(|(other, _)| *other != id);
             self.plan_operation();
         }
         self.ended.replace(ended);
@@ -470,10 +476,11 @@ pub(crate) fn entropy_root(entropy: u64) -> Seed {
 /// Tells the history of every delivery and every datagram.
 pub(crate) fn observe(sim: &Sim) {
     let history: Rc<std::cell::RefCell<History>> = sim.history.clone();
-    let datagrams = history.clone();
+    let (datagrams, slot) = (history.clone(), sim.slot.clone());
     sim.world.with(|network| {
         network.observe(Box::new(move |now, delivery| {
             history.borrow_mut().record_delivery(now.0, delivery);
+            slot.cover(|coverage| coverage.on_segment(delivery.segment, delivery.state));
         }));
         network.observe_datagrams(Box::new(move |now, passed| {
             datagrams.borrow_mut().record_datagram(now.0, passed);

@@ -7,6 +7,7 @@
 pub mod check;
 pub mod child;
 pub mod control;
+pub mod coverage;
 pub mod datagram;
 mod deadlock;
 mod dir;
@@ -42,6 +43,7 @@ pub mod termination;
 pub mod workload;
 
 pub use check::{Checker, Violation, fail};
+pub use coverage::observe;
 pub use process::Process;
 pub use route::Route;
 pub use run::Target;

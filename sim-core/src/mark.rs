@@ -9,6 +9,7 @@
 
 use crate::fnv::Fnv;
 use crate::panics;
+use crate::run::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[doc(hidden)]
@@ -50,7 +51,7 @@ impl Place {
 
     /// The run came here, and the condition of the mark held or not. Outside a run, nothing.
     pub fn evaluate(&'static self, holds: bool) {
-        panics::cover(|marks| marks.evaluate(self, holds));
+        panics::cover(|coverage| coverage.on_mark(self, holds));
     }
 }
 
@@ -71,7 +72,9 @@ pub struct Tally {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     places: BTreeMap<&'static Place, Tally>,
-    built_in: BTreeSet<String>,
+    controls: BTreeSet<&'static str>,
+    /// The names of the marks of operations, by their kind.
+    operations: BTreeMap<String, String>,
 }
 
 impl Marks {
@@ -83,7 +86,7 @@ impl Marks {
 
     /// Whether a mark of this name held.
     pub fn contains(&self, name: &str) -> bool {
-        self.built_in.contains(name) || self.placed().any(|placed| placed == name)
+        self.placed().chain(self.built_in()).any(|held| held == name)
     }
 
     /// The names of the `sometimes!` and `reached!` that held, in the order of their places.
@@ -92,10 +95,11 @@ impl Marks {
         reached.map(|(place, _)| place.name)
     }
 
-    /// The names of what the simulator marks by itself, in order: `control crash` for a control of
-    /// that kind that began, `operation Send` for an operation whose `Debug` text begins so.
+    /// The names of what the simulator marks by itself, in order: `control crash` for a control that
+    /// began and that [`Control::crash`](crate::control::Control::crash) makes, `operation Send` for
+    /// an operation that began and whose `Debug` text begins with that word.
     pub fn built_in(&self) -> impl Iterator<Item = &str> {
-        self.built_in.iter().map(String::as_str)
+        self.controls.iter().copied().chain(self.operations.values().map(String::as_str))
     }
 
     /// What came of each place that was evaluated.
@@ -103,11 +107,60 @@ impl Marks {
         self.places.iter().map(|(place, tally)| (*place, *tally))
     }
 
-    fn evaluate(&mut self, place: &'static Place, holds: bool) {
+    /// What came of each mark of a target, in the order of the source.
+    ///
+    /// Its marks are those in the file that made the target, those in files below the folder that
+    /// is named like that file (`kv.rs`, `kv/replica.rs`), and those that were evaluated.
+    pub fn of_target(&self, target: &Target) -> Vec<(&'static Place, Tally)> {
+        let own = PLACES.iter().filter(|place| is_of(target.file(), place.file));
+        let own = own.map(|place| (place, Tally::default()));
+        let all: BTreeMap<_, _> = own.chain(self.places()).collect();
+        let mut all: Vec<_> = all.into_iter().collect();
+        all.sort_by_key(|(place, _)| (place.file, place.line, place.column));
+        all
+    }
+
+    /// Adds the marks of another run of the same target.
+    pub(crate) fn merge(&mut self, other: &Marks) {
+        for (place, tally) in other.places() {
+            let sum = self.places.entry(place).or_default();
+            sum.evaluated += tally.evaluated;
+            sum.is_reached |= tally.is_reached;
+        }
+        self.controls.extend(&other.controls);
+        other.operations.keys().for_each(|kind| self.add_operation(kind));
+    }
+
+    /// Adds what came of a place; whether it is reached for the first time.
+    pub(crate) fn evaluate(&mut self, place: &'static Place, holds: bool) -> bool {
         let tally = self.places.entry(place).or_default();
         tally.evaluated += 1;
+        let is_new = holds && !tally.is_reached;
         tally.is_reached |= holds;
+        is_new
     }
+
+    /// A control began: its mark.
+    pub(crate) fn add_control(&mut self, mark: &'static str) {
+        self.controls.insert(mark);
+    }
+
+    /// An operation of a kind began, or one whose text begins with no word.
+    pub(crate) fn add_operation(&mut self, kind: &str) {
+        if !self.operations.contains_key(kind) {
+            let mark =
+                if kind.is_empty() { "operation".to_owned() } else { format!("operation {kind}") };
+            self.operations.insert(kind.to_owned(), mark);
+        }
+    }
+}
+
+/// Whether a file is the one that made a target, or in the folder beside it that has its name. The
+/// folder of `mod.rs` is the one it is in.
+fn is_of(made_in: &str, file: &str) -> bool {
+    let stem = made_in.strip_suffix(".rs").unwrap_or(made_in);
+    let folder = stem.strip_suffix("/mod").unwrap_or(stem);
+    file == made_in || file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Marks that a condition held, by a name: a literal, and one name a thing to be seen.
@@ -161,4 +214,47 @@ macro_rules! unreachable {
     ($($text:tt)+) => {
         $crate::check::fail(format!($($text)+))
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Marks, Place, Tally, is_of};
+
+    #[test]
+    fn marks_are_of_the_target_beside_them() {
+        let cases = [
+            ("src/kv.rs", true),
+            ("src/kv/replica.rs", true),
+            ("src/kv/store/log.rs", true),
+            ("src/kv_planted.rs", false),
+            ("src/echo.rs", false),
+            ("src/kv", false),
+        ];
+        for (file, is_own) in cases {
+            assert_eq!(is_of("src/kv.rs", file), is_own, "{file}");
+        }
+        assert!(is_of("src/kv/mod.rs", "src/kv/replica.rs"));
+        assert!(!is_of("src/kv/mod.rs", "src/echo.rs"));
+    }
+
+    /// The marks of two runs are what either reached.
+    #[test]
+    fn marks_of_runs_add_up() {
+        static ONE: Place = Place::new("one", "src/a.rs", 1, 1);
+        static TWO: Place = Place::new("two", "src/a.rs", 2, 1);
+        let (mut first, mut second) = (Marks::default(), Marks::default());
+        assert!(first.evaluate(&ONE, true));
+        assert!(!first.evaluate(&ONE, true), "it was reached before");
+        assert!(!second.evaluate(&ONE, false));
+        assert!(!second.evaluate(&TWO, false));
+        first.add_control("control crash");
+        second.add_operation("Send");
+        second.add_operation("");
+        first.merge(&second);
+        let tallies: Vec<Tally> = first.places().map(|(_, tally)| tally).collect();
+        assert!(tallies.contains(&Tally { evaluated: 3, is_reached: true }));
+        assert!(tallies.contains(&Tally { evaluated: 1, is_reached: false }));
+        let names: Vec<&str> = first.iter().collect();
+        assert_eq!(names, ["control crash", "one", "operation", "operation Send"]);
+    }
 }

@@ -9,10 +9,10 @@
 //! operation, without its message; in a task that was spawned it is not seen.
 
 use crate::check::place;
+use crate::coverage::Coverage;
 use crate::failure::{Class, Failure, INTERNAL_PREFIX};
 use crate::frames;
 use crate::history::{Event, History};
-use crate::mark::Marks;
 use crate::node::{Allowed, Panic};
 use crate::process::{Exit, Life, Shared, print};
 use hostsim::kernel::HostId;
@@ -50,7 +50,7 @@ pub(crate) struct Slot {
     is_dying: Cell<bool>,
     /// Where code of the run puts events, until its end.
     history: RefCell<Option<Rc<RefCell<History>>>>,
-    marks: RefCell<Marks>,
+    coverage: RefCell<Coverage>,
 }
 
 impl Slot {
@@ -65,7 +65,7 @@ impl Slot {
             was_allowed: Cell::default(),
             is_dying: Cell::default(),
             history: RefCell::new(Some(history)),
-            marks: RefCell::default(),
+            coverage: RefCell::default(),
         })
     }
 
@@ -74,9 +74,14 @@ impl Slot {
         self.history.take();
     }
 
-    /// Takes the marks of the run.
-    pub(crate) fn take_marks(&self) -> Marks {
-        self.marks.take()
+    /// Adds to what the run reached.
+    pub(crate) fn cover(&self, add: impl FnOnce(&mut Coverage)) {
+        add(&mut self.coverage.borrow_mut());
+    }
+
+    /// Takes what the run reached.
+    pub(crate) fn take_coverage(&self) -> Coverage {
+        self.coverage.take()
     }
 
     /// Tells the name of the next host.
@@ -187,10 +192,10 @@ fn living() -> Option<Rc<Slot>> {
     (!slot.is_dying.get() && !world.is_over()).then_some(slot)
 }
 
-/// Adds to the marks of the run on this thread.
-pub(crate) fn cover(add: impl FnOnce(&mut Marks)) {
+/// Adds to what the run on this thread reached.
+pub(crate) fn cover(add: impl FnOnce(&mut Coverage)) {
     if let Some(slot) = living() {
-        add(&mut slot.marks.borrow_mut());
+        slot.cover(add);
     }
 }
 

@@ -8,6 +8,7 @@
 //! random bytes and asked for no date. A run that did, and one that failed, is made again on a thread of its own, and
 //! only that one counts; a target that once did has its own threads from then on.
 
+use crate::coverage::{Coverage, Features};
 use crate::failure::{Class, Failure};
 use crate::history::{Hash, History};
 use crate::mark::Marks;
@@ -22,7 +23,7 @@ use hostsim::seam::{self, outside};
 use hostsim::world::World;
 use std::cell::Cell;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -32,6 +33,8 @@ use std::time::Duration;
 #[derive(Clone)]
 pub struct Target {
     name: &'static str,
+    /// The file that made it.
+    file: &'static str,
     prepare: Arc<dyn Fn() -> Body + Send + Sync>,
     /// A run was seen to leave something in its thread.
     marks_threads: Arc<AtomicBool>,
@@ -41,16 +44,18 @@ type Body = Box<dyn FnOnce(&mut Sim) + Send>;
 
 impl Target {
     /// A target whose runs are described by `body`. The name is that of its folders and binaries.
+    #[track_caller]
     pub fn new(name: &'static str, body: impl Fn(&mut Sim) + Send + Sync + 'static) -> Target {
         let body = Arc::new(body);
         let prepare = move || -> Body {
             let body = body.clone();
             Box::new(move |sim: &mut Sim| body(sim))
         };
-        Target { name, prepare: Arc::new(prepare), marks_threads: Arc::default() }
+        Target::of(name, Location::caller().file(), prepare)
     }
 
     /// A target that prepares something on the caller's thread before each run, outside of it.
+    #[track_caller]
     pub fn with_setup<S: Send + 'static>(
         name: &'static str,
         setup: impl Fn() -> S + Send + Sync + 'static,
@@ -61,12 +66,25 @@ impl Target {
             let (state, body) = (setup(), body.clone());
             Box::new(move |sim: &mut Sim| body(sim, state))
         };
-        Target { name, prepare: Arc::new(prepare), marks_threads: Arc::default() }
+        Target::of(name, Location::caller().file(), prepare)
+    }
+
+    fn of(
+        name: &'static str,
+        file: &'static str,
+        prepare: impl Fn() -> Body + Send + Sync + 'static,
+    ) -> Target {
+        Target { name, file, prepare: Arc::new(prepare), marks_threads: Arc::default() }
     }
 
     /// The name.
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// The source file in which it was made: the marks there are its own.
+    pub fn file(&self) -> &'static str {
+        self.file
     }
 
     /// Makes the body of a run.
@@ -124,6 +142,8 @@ pub struct Run {
     pub steps: u64,
     /// The marks that it reached or missed.
     pub marks: Marks,
+    /// What it reached, for a search.
+    pub features: Features,
     /// How many machines were started.
     machines: u32,
     /// Whether a program took random bytes or asked for the date.
@@ -153,6 +173,7 @@ impl Run {
             elapsed: Duration::ZERO,
             steps: 0,
             marks: Marks::default(),
+            features: Features::default(),
             machines: 0,
             may_leave: false,
         }
@@ -275,7 +296,7 @@ fn run_here(body: Body, source: Source, watch: &Arc<Watch>) -> Run {
         Ok(failure) => failure,
         Err(_) => slot.take(),
     };
-    let marks = slot.take_marks();
+    let Coverage { marks, features } = slot.take_coverage();
     let broken = sim.let_go();
     let failure = failure.or(broken);
     let history = sim.history.take();
@@ -288,6 +309,7 @@ fn run_here(body: Body, source: Source, watch: &Arc<Watch>) -> Run {
         elapsed: sim.world.now().elapsed(),
         steps: sim.steps,
         marks,
+        features,
         machines: sim.machines,
         may_leave: sim.world.has_drawn() || sim.world.has_told_date(),
     };

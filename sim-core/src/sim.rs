@@ -17,8 +17,8 @@ use crate::stage::Watch;
 use crate::swarm::{self, Plan, Shape};
 use crate::termination::Termination;
 use crate::workload::{
-    CLIENTS, Client, Ended, Frame, IN_FLIGHT, Next, OPERATIONS, Operation, Outcome, PAUSE,
-    PAUSE_LEVEL_MAX, Typed, Work, WorkloadSpec, pause_of,
+    CLIENTS, Client, Ended, Frame, IN_FLIGHT, Next, OPERATIONS, Operation, OperationId, Outcome,
+    PAUSE, PAUSE_LEVEL_MAX, Typed, Work, WorkloadSpec, pause_of,
 };
 use arbitrary::Arbitrary;
 use hostsim::kernel::HostId;
@@ -28,6 +28,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::future::Future;
+use std::hash::Hash;
 use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -88,6 +89,8 @@ pub struct Sim {
     pub(crate) is_planned: bool,
     pub(crate) operations: u64,
     pub(crate) outstanding: u64,
+    /// The operations that are under way and their kinds.
+    pub(crate) under_way: Vec<(OperationId, String)>,
     pub(crate) work: Progress,
     /// Clients that start once no work is left.
     pub(crate) last: Vec<HostId>,
@@ -136,6 +139,7 @@ impl Sim {
             is_planned: false,
             operations: 0,
             outstanding: 0,
+            under_way: Vec::new(),
             work: Progress::default(),
             last: Vec::new(),
             runnable: Vec::new(),
@@ -380,6 +384,12 @@ impl Sim {
     #[track_caller]
     pub fn fail(&mut self, message: impl Into<String>) {
         crate::check::fail(message);
+    }
+
+    /// Tells an abstract state of the application, as guidance for a search
+    /// ([`coverage::observe`](crate::coverage::observe)).
+    pub fn observe(&self, state: impl Hash) {
+        crate::coverage::observe(state);
     }
 
     /// The stream of random numbers at a label of the run's seed tree.

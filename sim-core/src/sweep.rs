@@ -6,6 +6,7 @@
 use crate::child;
 use crate::failure::{Class, Failure};
 use crate::identity::{Identity, Subject, say, warn_unseeded};
+use crate::mark::Marks;
 use crate::report;
 use crate::run::{Input, Run, Target, refuse_nesting};
 use crate::self_check;
@@ -50,6 +51,8 @@ pub struct Sweep {
     pub checked: u64,
     /// What was found, in the order of finding.
     pub bugs: Vec<Bug>,
+    /// The marks of all runs.
+    pub marks: Marks,
 }
 
 impl Sweep {
@@ -63,13 +66,32 @@ impl Sweep {
             true => format!(" of {} seeds, the budget ended", self.asked),
             false => String::new(),
         };
+        let places = self.marks.of_target(target);
+        let reached = places.iter().filter(|(_, tally)| tally.is_reached).count();
+        let marks = match places.len() {
+            0 => String::new(),
+            count => format!(" marks {reached} of {count}"),
+        };
         format!(
-            "sweep {} runs {} failures {} diverged {}{inconclusive}{budget}",
+            "sweep {} runs {} failures {} diverged {}{inconclusive}{marks}{budget}",
             target.name(),
             self.runs,
             self.failures,
             self.diverged
         )
+    }
+
+    /// A line for each mark of the target that no run reached.
+    pub fn never_reached(&self, target: &Target) -> Vec<String> {
+        let places = self.marks.of_target(target).into_iter();
+        let missed = places.filter(|(_, tally)| !tally.is_reached).map(|(place, tally)| {
+            let (name, file, line) = (place.name(), place.file(), place.line());
+            format!(
+                "sim: never reached: \"{name}\" at {file}:{line} (evaluated {} times)",
+                tally.evaluated
+            )
+        });
+        missed.collect()
     }
 
     /// The exit code of the worst class that was found.
@@ -115,6 +137,10 @@ pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
             asked.for_each(|seed| stage.ask(Input::Seed(seed)));
         }
     }
+    if sweep.runs > 1 {
+        // One run is looked at for its own sake, and shows little.
+        sweep.never_reached(target).iter().for_each(|line| say(line));
+    }
     sweep
 }
 
@@ -124,6 +150,7 @@ const AHEAD: usize = 16;
 impl Sweep {
     fn add(&mut self, target: &Target, seed: u64, run: &Run, settings: &Settings) {
         self.runs += 1;
+        self.marks.merge(&run.marks);
         match run.failure.clone() {
             Some(failure) => self.on_failure(target, seed, run, failure, settings),
             None if self.runs % CHECKED == 1 => {

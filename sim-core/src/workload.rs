@@ -175,6 +175,14 @@ pub(crate) struct Next {
     pub(crate) task: LocalFuture,
 }
 
+/// The kind of an operation: the word that its `Debug` text begins with, which of an enum is the
+/// name of its variant; empty where there is none.
+pub(crate) fn kind_of(text: &str) -> &str {
+    let is_in_word = |c: char| c.is_alphanumeric() || c == '_';
+    let end = text.find(|c| !is_in_word(c)).unwrap_or(text.len());
+    if text.starts_with(|c: char| c.is_ascii_digit()) { "" } else { &text[..end] }
+}
+
 /// Operations that ended and were not recorded yet.
 pub(crate) type Ended = Rc<RefCell<Vec<(OperationId, Outcome)>>>;
 
@@ -223,5 +231,16 @@ where
             ended.borrow_mut().push((id, outcome));
         });
         Some(Next { id, host: frame.clients[client], text, wait, task })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::kind_of;
+
+    #[test]
+    fn the_kind_of_an_operation_is_the_first_word() {
+        let kinds = ["Put(3, 4)", "Send { on: 1 }", "Close", "7", "(1, 2)", "\"text\"", ""];
+        assert_eq!(kinds.map(kind_of), ["Put", "Send", "Close", "", "", "", ""]);
     }
 }

@@ -20,6 +20,8 @@ pub struct Delivery<'a> {
     pub from: HostId,
     /// The receiver's host.
     pub to: HostId,
+    /// The state of the receiver's end before it came; `None` where there is no end.
+    pub state: Option<State>,
     /// The segment.
     pub segment: &'a Segment,
     /// The bytes it carries.
@@ -152,7 +154,8 @@ impl Network {
         let (sender, receiver) = self.wire(id).ends(side);
         let payload = sender.end.as_ref().map_or(Payload::default(), |end| end.payload(segment));
         let (from, to) = (sender.host, receiver.host);
-        observer(now, &Delivery { wire: id, side, from, to, segment, payload });
+        let state = receiver.end.as_ref().map(Connection::state);
+        observer(now, &Delivery { wire: id, side, from, to, state, segment, payload });
         self.observer = Some(observer);
     }
 

@@ -8,6 +8,7 @@
 
 use super::wire::{Side, SideIndex, WireId};
 use super::{Network, dial_key, vigil_key};
+use crate::agenda::Key;
 use crate::clock::Instant;
 use crate::errno::Errno;
 use crate::kernel::Options;
@@ -236,6 +237,13 @@ impl Network {
             (None, Some(listener)) => self.kernel(host).listener_mut(listener).map(|(_, o)| o),
             (None, None) => None,
         }
+    }
+
+    /// The state of the end that a kernel timer is about; `None` where there is none.
+    pub fn state_at_timer(&self, key: Key) -> Option<State> {
+        let wire = self.wires.get(key.major as usize)?.as_ref()?;
+        let side = key.minor.saturating_sub(1) as usize;
+        wire.sides.get(side)?.end.as_ref().map(Connection::state)
     }
 
     /// An end heard nothing for too long.

@@ -48,6 +48,11 @@ impl Active {
         (self.entries.len() - 1) as u32
     }
 
+    /// The mark of a control, by its number.
+    pub(crate) fn mark(&self, number: u32) -> &'static str {
+        self.entries[number as usize].control.action.mark()
+    }
+
     /// Takes what controls asked of the run.
     pub(crate) fn take_orders(&mut self) -> Vec<Order> {
         std::mem::take(&mut self.orders)

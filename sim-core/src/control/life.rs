@@ -119,6 +119,21 @@ impl Act {
         !matches!(self, Act::Crash(_) | Act::Pause | Act::Skew(_) | Act::Drift(_))
     }
 
+    /// The name of its mark: that of what makes it.
+    pub(super) fn mark(&self) -> &'static str {
+        match self {
+            Act::Start => "control start",
+            Act::Signal(_) => "control signal",
+            Act::KillAfter(_) => "control kill_after",
+            Act::Crash(_) => "control crash",
+            Act::Restart(_) => "control restart",
+            Act::Pause => "control pause",
+            Act::Skew(_) => "control skew",
+            Act::Drift(_) => "control drift",
+            Act::Rollout(_) => "control rollout",
+        }
+    }
+
     /// Whether another that is in force asks for the same still, once this one ended.
     pub(super) fn is_state_like(&self, other: &Act) -> bool {
         let is_state = matches!(self, Act::Pause | Act::Skew(_) | Act::Drift(_));

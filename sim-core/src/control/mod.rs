@@ -146,6 +146,26 @@ pub(crate) enum Action {
     Life { on: Hosts, act: Act },
 }
 
+impl Action {
+    /// The name of its mark: that of what makes it.
+    fn mark(&self) -> &'static str {
+        match self {
+            Action::Cut { is_both: true, .. } => "control partition",
+            Action::Cut { .. } => "control one_way",
+            Action::Hold { from: [_, _], .. } => "control silence",
+            Action::Hold { .. } => "control hold",
+            Action::Reset { .. } => "control reset",
+            Action::Dials { dials: Dials::Open, .. } => "control dials",
+            Action::Dials { dials: Dials::Refused, .. } => "control refuse",
+            Action::Dials { dials: Dials::Dropped, .. } => "control black_hole",
+            Action::StopAccepting { .. } => "control stop_accepting",
+            Action::Pace { .. } => "control throttle",
+            Action::Latency { .. } => "control latency",
+            Action::Life { act, .. } => act.mark(),
+        }
+    }
+}
+
 /// What happens to which hosts or connections, and until when.
 #[derive(Clone, Debug)]
 pub struct Control {

@@ -21,6 +21,9 @@ impl Sim {
     pub(crate) fn on_control(&mut self, key: Key) -> Option<Failure> {
         let active = &mut self.active;
         let text = self.world.with(|network| active.on_event(network, key));
+        if text.is_some() && key.minor == BEGIN {
+            self.cover_control(key.major);
+        }
         self.record_control(text.as_deref());
         self.follow_orders()
     }
@@ -31,12 +34,22 @@ impl Sim {
         }
     }
 
+    /// A control began: marks it, with the operations that are under way.
+    fn cover_control(&self, number: u32) {
+        let under_way = self.under_way.iter().map(|(_, kind)| kind.as_str());
+        let mark = self.active.mark(number);
+        self.slot.cover(|coverage| coverage.on_control(mark, under_way));
+    }
+
     /// Puts those in force that programs gave, and ends those that are to end.
     pub(crate) fn look_at_controls(&mut self) -> Option<Failure> {
         for (control, handle) in self.controls.take_all() {
             let number = self.active.add(control, handle);
             let active = &mut self.active;
             let text = self.world.with(|network| active.begin(network, number));
+            if text.is_some() {
+                self.cover_control(number);
+            }
             self.record_control(text.as_deref());
             if let Some(failure) = self.follow_orders() {
                 return Some(failure);

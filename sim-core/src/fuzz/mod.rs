@@ -18,6 +18,7 @@ pub use case::{Case, describe};
 pub use mutate::{crossover, mutate};
 
 use crate::child;
+use crate::coverage;
 use crate::failure::{Class, Failure};
 use crate::identity::{Identity, Subject, say, warn_unseeded};
 use crate::report;
@@ -76,6 +77,9 @@ pub fn one(target: &Target, case: Case<'_>) {
         _ => Input::Bytes(case.0.to_vec()),
     };
     let (run, count) = Front::with(target, |front| (front.run(input.clone()), front.runs));
+    if search() == Search::Marks {
+        coverage::publish(&run.features);
+    }
     let is_checked = count % CHECKED == 2;
     let times = if is_checked || run.failure.is_some() { self_check::RERUNS } else { 0 };
     let diverged = self_check::in_process(target, &input, &run, times, settings().watchdog);

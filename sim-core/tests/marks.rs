@@ -1,4 +1,6 @@
-//! What marks a run has, in a crate that denies unsafe code.
+//! What marks a run has, placed in a crate that forbids unsafe code.
+
+#![forbid(unsafe_code)]
 
 use sim_core::control::{Control, Units};
 use sim_core::failure::Class;

@@ -2,9 +2,10 @@
 //!
 //! It is bytes in and bytes out; it does not know what a draw is.
 //!
-//! The format, once for all versions: for each lane but the last, its length as an LEB128
-//! varint and then its bytes; the last lane takes the rest. There is no header and no
-//! checksum, so a fuzzer's edit stays inside one lane.
+//! The format, which is version 1: for each lane but the last, its length as an LEB128 varint
+//! and then its bytes; the last lane takes the rest. There is no header, no version and no
+//! checksum in it, so a fuzzer's edit stays inside one lane; the version of a pinned input is in
+//! the file beside it.
 //!
 //! Invariants:
 //! - Decoding is total: every string of bytes is an input.
@@ -13,6 +14,12 @@
 //!   [`Lanes::canonical`] removes them.
 
 use core::fmt;
+
+/// The version of the input format: how bytes become lanes, and lanes become values.
+///
+/// It is not the version of what a target draws: that has none, and what changes it is named in
+/// the changelog. The repository keeps inputs of every version and decodes them in a test.
+pub const FORMAT: u32 = 1;
 
 /// The most bytes that a varint of 64 bits has.
 const VARINT_BYTES_MAX: usize = 10;

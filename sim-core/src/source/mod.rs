@@ -22,7 +22,7 @@ mod lane;
 mod rng;
 
 pub use choice::{Choice, Ratio, Width};
-pub use lane::{Lane, Lanes};
+pub use lane::{FORMAT, Lane, Lanes};
 pub use rng::LaneRng;
 
 use feed::Feed;

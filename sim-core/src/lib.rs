@@ -25,6 +25,8 @@ pub mod node;
 pub mod oracle;
 mod panics;
 pub mod process;
+pub mod recording;
+pub mod reencode;
 pub mod replay;
 pub mod report;
 pub mod route;

@@ -13,6 +13,7 @@ use crate::failure::{Class, Failure};
 use crate::history::{Hash, History};
 use crate::mark::Marks;
 use crate::panics::Scope;
+use crate::recording::Recording;
 use crate::sim::Sim;
 use crate::source::Source;
 use crate::stage::Watch;
@@ -111,6 +112,8 @@ pub enum Input {
     Bytes(Vec<u8>),
     /// Bytes without lanes, for the comparison of searches alone.
     Flat(Vec<u8>),
+    /// What another run chose, by name.
+    Recording(Recording),
 }
 
 impl Input {
@@ -119,6 +122,7 @@ impl Input {
             Input::Seed(seed) => Source::from_seed(*seed),
             Input::Bytes(bytes) => Source::from_bytes(bytes),
             Input::Flat(bytes) => Source::from_flat(bytes),
+            Input::Recording(recording) => Source::from_recording(recording),
         }
     }
 }

@@ -29,6 +29,19 @@ pub enum SpanKind {
     Lifecycle,
 }
 
+impl SpanKind {
+    /// Gives the name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SpanKind::Swarm => "swarm",
+            SpanKind::Operation => "operation",
+            SpanKind::Event => "event",
+            SpanKind::Fault => "fault",
+            SpanKind::Lifecycle => "lifecycle",
+        }
+    }
+}
+
 /// A run of choices that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {

@@ -1,4 +1,4 @@
-//! The canonical encoding of events. The one place that knows bincode.
+//! The canonical encoding of events. The one place that knows bincode for them.
 //!
 //! bincode is final and no longer maintained; whoever replaces it replaces this file. The encoding
 //! is compact and not self-describing. Hashes are of what this wrote, never of foreign bytes.

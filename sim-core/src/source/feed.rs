@@ -1,18 +1,22 @@
-//! Where the bytes of a source come from: a string of bytes, or seeded streams.
+//! Where the decisions of a source come from: a string of bytes, seeded streams, or a recording.
 //!
-//! It gives raw little-endian words and windows; it knows no bounds and keeps no tape.
+//! It gives raw little-endian words and windows, and keeps no tape. Only a recording looks at what
+//! a draw is called and at its bound.
 //!
 //! Invariants:
-//! - Both feeds give the same number of bytes at the same call, so a tape of one replays on
+//! - Bytes and streams give the same number of bytes at the same call, so a tape of one replays on
 //!   the other.
 //! - A lane never reads another lane's bytes, but in the flat feed, which has no lanes.
 //! - An exhausted lane gives zeros; a seeded lane is never exhausted.
 
 use rand_core::Rng;
 
-use super::choice::Width;
+use super::answers::Answers;
+use super::choice::{Choice, Width};
 use super::lane::{Lane, Lanes};
+use crate::recording::Recording;
 use crate::seed::{Seed, Stream};
+use crate::tape::SpanKind;
 
 /// The bytes behind a source, one place a lane.
 #[derive(Clone, Debug)]
@@ -23,6 +27,8 @@ pub(super) enum Feed {
     Flat(Cursor),
     /// A stream a lane, keyed by the lane's path in the seed tree.
     Streams([Stream; Lane::COUNT]),
+    /// What another run chose, by name.
+    Answers(Box<Answers>),
 }
 
 impl Feed {
@@ -44,22 +50,44 @@ impl Feed {
         Feed::Streams(Lane::ALL.map(|lane| lanes.child(lane.name()).stream()))
     }
 
-    /// Takes the next word of a lane, in `0..=width.value_max()`.
+    /// Makes the feed of a recording.
+    pub(super) fn from_recording(recording: &Recording) -> Feed {
+        Feed::Answers(Box::new(Answers::new(recording)))
+    }
+
+    /// Takes the next word of a lane, in `0..=choice.width.value_max()`.
     #[inline]
-    pub(super) fn take_word(&mut self, lane: Lane, width: Width) -> u64 {
+    pub(super) fn take_word(&mut self, lane: Lane, choice: Choice, max: u64) -> u64 {
+        let width = choice.width;
         match self {
             Feed::Bytes(cursors) => cursors[lane.index()].take_word(width),
             Feed::Flat(cursor) => cursor.take_word(width),
             Feed::Streams(streams) => streams[lane.index()].next_u64() & width.value_max(),
+            Feed::Answers(answers) => answers.value(lane, choice.label, max),
         }
     }
 
     /// Fills a window of zeros with the next bytes of a lane; what is missing stays zero.
-    pub(super) fn fill(&mut self, lane: Lane, window: &mut [u8]) {
+    pub(super) fn fill(&mut self, lane: Lane, label: &str, window: &mut [u8]) {
         match self {
             Feed::Bytes(cursors) => cursors[lane.index()].fill(window),
             Feed::Flat(cursor) => cursor.fill(window),
             Feed::Streams(streams) => streams[lane.index()].fill_bytes(window),
+            Feed::Answers(answers) => answers.fill(lane, label, window),
+        }
+    }
+
+    /// A span opens.
+    pub(super) fn open(&mut self, kind: SpanKind, label: &str) {
+        if let Feed::Answers(answers) = self {
+            answers.open(kind.name(), label);
+        }
+    }
+
+    /// The span that opened last closes.
+    pub(super) fn close(&mut self) {
+        if let Feed::Answers(answers) = self {
+            answers.close();
         }
     }
 
@@ -68,7 +96,7 @@ impl Feed {
         match self {
             Feed::Bytes(cursors) => cursors[lane.index()].rest().is_empty(),
             Feed::Flat(cursor) => cursor.rest().is_empty(),
-            Feed::Streams(_) => false,
+            Feed::Streams(_) | Feed::Answers(_) => false,
         }
     }
 }

@@ -13,8 +13,10 @@
 //!   lower values are slightly likelier; they are the calmer ones.
 //! - Every draw is on the [`Tape`], and the tape's bytes replay it.
 
+use crate::recording::Recording;
 use crate::tape::{SpanKind, Tape};
 
+mod answers;
 mod choice;
 mod derived;
 mod feed;
@@ -83,6 +85,14 @@ impl Source {
         Source { feed: Feed::from_seed(seed), tape: Tape::default() }
     }
 
+    /// Makes the source that answers draws as a recording does, by lane, label and span.
+    ///
+    /// A draw that the recording does not have gives 0, and a value that is too large for the draw
+    /// is clipped to its bound.
+    pub fn from_recording(recording: &Recording) -> Source {
+        Source { feed: Feed::from_recording(recording), tape: Tape::default() }
+    }
+
     /// Draws a value in `0..=max`.
     ///
     /// A `max` of 0 leaves nothing to decide: it reads no bytes and is not on the tape.
@@ -107,7 +117,7 @@ impl Source {
             choice.label,
             choice.width.bytes(),
         );
-        let word = self.feed.take_word(lane, choice.width);
+        let word = self.feed.take_word(lane, choice, max);
         // A word above `max` means that `max + 1` does not overflow.
         let value = if word <= max { word } else { word % (max + 1) };
         self.tape.push_value(lane, choice, max, value);
@@ -136,6 +146,7 @@ impl Source {
 
     /// Opens a span: the draws until its [`close`](Source::close) belong together.
     pub fn open(&mut self, kind: SpanKind, label: &'static str) {
+        self.feed.open(kind, label);
         self.tape.open(kind, label);
     }
 
@@ -146,6 +157,7 @@ impl Source {
     /// If no span is open.
     #[track_caller]
     pub fn close(&mut self) {
+        self.feed.close();
         self.tape.close();
     }
 
@@ -171,7 +183,7 @@ impl Source {
     /// Reads a window straight into the tape, which saves a copy.
     fn take_window(&mut self, lane: Lane, label: &'static str, length: usize) -> &[u8] {
         let window = self.tape.push_window(lane, label, length);
-        self.feed.fill(lane, window);
+        self.feed.fill(lane, label, window);
         window
     }
 }

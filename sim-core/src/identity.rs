@@ -45,6 +45,11 @@ impl Identity<'_> {
             }
         }
     }
+
+    /// The command that makes the run and pins it by a name.
+    pub fn pin(&self, name: &str) -> String {
+        format!("SIM_PIN={name} {}", self.replay())
+    }
 }
 
 impl fmt::Display for Identity<'_> {

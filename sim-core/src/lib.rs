@@ -24,6 +24,7 @@ pub mod mark;
 pub mod node;
 pub mod oracle;
 mod panics;
+pub mod pin;
 pub mod process;
 pub mod recording;
 pub mod reencode;

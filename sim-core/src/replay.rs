@@ -2,19 +2,25 @@
 //!
 //! `regressions/<target>/<behavior>` once failed and passes now, or has a `<behavior>.toml` beside
 //! it that says which class it still has; `corpus/<target>/…` passes. Files that begin with a dot
-//! are not inputs.
+//! are not inputs. How files are pinned is in [`crate::pin`].
+//!
+//! Invariant: a pinned input is green only where it ends as expected and reaches the marks that it
+//! was pinned with. One that misses a mark is stale: whatever it passes, it no longer tests.
 
 use crate::child;
 use crate::failure::{Class, Failure};
-use crate::identity::{Identity, Subject, say, warn_unseeded};
+use crate::identity::{Identity, Subject, below_workspace, say, warn_unseeded};
+use crate::pin;
 use crate::report;
 use crate::run::{Input, Run, Target, run};
-use crate::settings::{Settings, TraceForm};
+use crate::settings::{Settings, TraceForm, workspace};
 use crate::shrink::shrink_failure;
+use crate::source::FORMAT;
 use crate::sweep::confirm;
 use serde::Deserialize;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What is expected of a pinned file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -24,6 +30,75 @@ pub struct Expectation {
     pub class: Option<String>,
     /// A sentence on what it shows.
     pub sentence: Option<String>,
+    /// The names of the marks that its run must reach.
+    #[serde(default)]
+    pub marks: Vec<String>,
+    /// The version of the input format of its bytes; where it says none, that is the first.
+    pub format: Option<u32>,
+}
+
+/// What a run is beside what is expected of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is as expected.
+    Expected,
+    /// It passes, and was expected to fail.
+    Fixed,
+    /// It fails, and not as expected.
+    Failed,
+    /// It ends as it may, but misses these marks.
+    Stale(Vec<String>),
+}
+
+impl Expectation {
+    /// Judges a run.
+    ///
+    /// Whoever misses a mark may pass only because its way leads elsewhere, so that comes before
+    /// being fixed; and one that fails as expected on another way is another bug.
+    pub fn judge(&self, run: &Run) -> Verdict {
+        let class = run.class().map(Class::name);
+        if class.is_some() && class != self.class.as_deref() {
+            return Verdict::Failed;
+        }
+        let missed = self.marks.iter().filter(|name| !run.marks.contains(name));
+        let missed: Vec<String> = missed.cloned().collect();
+        match class == self.class.as_deref() {
+            _ if !missed.is_empty() => Verdict::Stale(missed),
+            true => Verdict::Expected,
+            false => Verdict::Fixed,
+        }
+    }
+
+    /// Writes it as the file beside a pinned one.
+    pub(crate) fn to_toml(&self) -> String {
+        let mut lines = Vec::new();
+        lines.extend(self.class.iter().map(|class| format!("class = {}", quote(class))));
+        let sentence = self.sentence.iter();
+        lines.extend(sentence.map(|sentence| format!("sentence = {}", quote(sentence))));
+        if !self.marks.is_empty() {
+            lines.push("marks = [".to_owned());
+            lines.extend(self.marks.iter().map(|mark| format!("    {},", quote(mark))));
+            lines.push("]".to_owned());
+        }
+        lines.extend(self.format.map(|format| format!("format = {format}")));
+        lines.join("\n") + "\n"
+    }
+}
+
+/// A basic string of TOML.
+fn quote(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            _ if character.is_control() => {
+                quoted.push_str(&format!("\\u{:04x}", u32::from(character)));
+            }
+            _ => quoted.push(character),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 /// A pinned file.
@@ -93,6 +168,9 @@ fn cases_of(path: &Path, folder: &str, target: &str) -> Result<Vec<Case>, CasesE
             let name = format!("{folder}/{target}/{}", file_name(&file));
             let expectation = expectation(&file)?;
             cases.push(Case { name, file, target: target.to_owned(), expectation });
+        } else if !file.with_extension("").is_file() {
+            let text = "there is no input beside it".to_owned();
+            return Err(CasesError::Expectation { path: file, text });
         }
     }
     Ok(cases)
@@ -115,14 +193,42 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn expectation(file: &Path) -> Result<Expectation, CasesError> {
-    let path = file.with_added_extension("toml");
-    match std::fs::read_to_string(&path) {
-        Ok(text) => toml::from_str(&text)
-            .map_err(|error| CasesError::Expectation { path, text: error.message().to_owned() }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Expectation::default()),
-        Err(source) => Err(CasesError::Read { path, source }),
+/// The file beside a pinned one that says what is expected of it.
+pub(crate) fn expectation_file(file: &Path) -> PathBuf {
+    file.with_added_extension("toml")
+}
+
+/// What is expected of a file; where nothing is beside it, that it passes.
+pub(crate) fn expectation(file: &Path) -> Result<Expectation, CasesError> {
+    let path = expectation_file(file);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Expectation::default()),
+        Err(source) => return Err(CasesError::Read { path, source }),
+    };
+    let parsed: Result<Expectation, _> = toml::from_str(&text);
+    let wrong = |path, text| CasesError::Expectation { path, text };
+    let expectation = parsed.map_err(|error| wrong(path.clone(), error.message().to_owned()))?;
+    match expectation.format {
+        Some(0) => Err(wrong(path, "there never was a format 0; the first is 1".to_owned())),
+        Some(format) if format > FORMAT => Err(wrong(
+            path,
+            format!("its input has format {format}; this version reads up to format {FORMAT}"),
+        )),
+        _ => Ok(expectation),
     }
+}
+
+/// How long the corpus is replayed where `SIM_BUDGET` says nothing.
+const CORPUS_TIME: Duration = Duration::from_secs(60);
+
+/// Whether a pinned file is still to be run that long after the first one.
+///
+/// What once failed always is. The corpus, which grows by itself, has `SIM_BUDGET`, or a minute;
+/// what is passed over should be said.
+pub fn is_due(case: &Case, since_start: Duration, settings: &Settings) -> bool {
+    let is_corpus = case.name.starts_with("corpus/");
+    !is_corpus || since_start < settings.budget.unwrap_or(CORPUS_TIME)
 }
 
 /// Runs one file, with its identity before and its trace after where `SIM_TRACE` asks for it.
@@ -147,19 +253,46 @@ pub fn replay(target: &Target, file: &Path, settings: &Settings) -> io::Result<R
 /// One line on what is not as expected; a failure was reported in full before.
 pub fn test_case(target: &Target, case: &Case, settings: &Settings) -> Result<(), String> {
     let run = replay(target, &case.file, settings).map_err(|error| error.to_string())?;
-    let class = run.class().map(Class::name);
-    if class == case.expectation.class.as_deref() {
-        return Ok(());
+    let verdict = case.expectation.judge(&run);
+    if let (Verdict::Failed, Some(failure)) = (&verdict, &run.failure) {
+        let class = print_failure(target, &run, failure, &case.file, settings).class;
+        return Err(match &case.expectation.class {
+            Some(expected) => format!("expected class {expected}, the run is {class}"),
+            None => format!("the run failed: {class}"),
+        });
     }
-    if let Some(failure) = &run.failure {
-        print_failure(target, &run, failure, &case.file, settings);
-    }
-    Err(match &case.expectation.class {
-        Some(expected) => {
-            format!("expected class {expected}, the run is {}", class.unwrap_or("passed"))
+    advice(target, &case.file, &case.expectation, &verdict).map_or(Ok(()), Err)
+}
+
+/// What to do about a pinned file that is fixed or stale.
+fn advice(
+    target: &Target,
+    file: &Path,
+    expectation: &Expectation,
+    verdict: &Verdict,
+) -> Option<String> {
+    let command = Identity { target, subject: Subject::File(file) }.pin(&file_name(file));
+    let beside = below_workspace(&expectation_file(file));
+    let beside = beside.display();
+    match verdict {
+        Verdict::Expected | Verdict::Failed => None,
+        Verdict::Fixed => {
+            let class = expectation.class.as_deref().unwrap_or_default();
+            Some(format!(
+                "fixed: the run passes and {beside} still expects class = {class:?}; remove that \
+                 line, or let `{command}` do it"
+            ))
         }
-        None => format!("the run failed: {}", class.unwrap_or("passed")),
-    })
+        Verdict::Stale(missed) => {
+            let missed: Vec<String> = missed.iter().map(|name| format!("{name:?}")).collect();
+            let missed = missed.join(" and ");
+            Some(format!(
+                "stale: the run no longer reaches {missed}; where its bytes got another meaning, \
+                 move it with `reencode` or find the bug again; where the mark is gone for good, \
+                 remove it from {beside}, or let `{command}` do it"
+            ))
+        }
+    }
 }
 
 fn print_failure(
@@ -181,23 +314,49 @@ fn print_failure(
     failure
 }
 
-/// Replays `SIM_INPUT` where its folder is that of the target; gives the class it failed with.
-pub fn input(target: &Target, file: &Path, settings: &Settings) -> Option<Class> {
-    let run = match replay(target, file, settings) {
-        Ok(run) => run,
-        Err(error) => {
+/// What came of a replay of `SIM_INPUT`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replayed {
+    /// It passed.
+    Passed,
+    /// It failed with this class.
+    Failed(Class),
+    /// It passed, and misses a mark that the file was pinned with.
+    Stale,
+}
+
+impl Replayed {
+    /// The exit code of a process that did nothing else: that of the class, and 118 for what is stale.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Replayed::Passed => 0,
+            Replayed::Failed(class) => class.exit_code(),
+            Replayed::Stale => 118,
+        }
+    }
+}
+
+/// Replays `SIM_INPUT` where its folder is that of the target, and says what came of it.
+pub fn input(target: &Target, file: &Path, settings: &Settings) -> Replayed {
+    let replayed = replay(target, file, settings).map_err(|error| error.to_string());
+    let expectation = expectation(file).map_err(|error| error.to_string());
+    let (run, expectation) = match (replayed, expectation) {
+        (Ok(run), Ok(expectation)) => (run, expectation),
+        (Err(error), _) | (_, Err(error)) => {
             say(&format!("sim: SIM_INPUT={}: {error}", file.display()));
             std::process::exit(2);
         }
     };
-    match &run.failure {
-        Some(failure) => Some(print_failure(target, &run, failure, file, settings).class),
-        None => {
-            let (hash, events) = (run.hash, run.history.len());
-            say(&format!("sim: PASSED target={} hash={hash} events={events}", target.name()));
-            None
-        }
+    if let Some(failure) = &run.failure {
+        return Replayed::Failed(print_failure(target, &run, failure, file, settings).class);
     }
+    let (hash, events) = (run.hash, run.history.len());
+    say(&format!("sim: PASSED target={} hash={hash} events={events}", target.name()));
+    let verdict = expectation.judge(&run);
+    if let Some(advice) = advice(target, file, &expectation, &verdict) {
+        say(&format!("  {advice}"));
+    }
+    if matches!(verdict, Verdict::Stale(_)) { Replayed::Stale } else { Replayed::Passed }
 }
 
 /// The target that a file belongs to: that of `SIM_TARGET`, else of the folder it is in.
@@ -208,19 +367,32 @@ pub fn target_of(file: &Path) -> String {
 
 /// Replays `SIM_INPUT` in a test; one that belongs to another target is left to that one's test.
 ///
+/// With `SIM_PIN` it is pinned.
+///
 /// # Panics
-/// Where the run failed.
+/// Where the run failed or is stale, or the file was not pinned.
 pub(crate) fn test_input(target: &Target, file: &Path, settings: &Settings) {
     let of_file = target_of(file);
     if of_file == target.name() {
-        let class = input(target, file, settings);
-        assert!(class.is_none(), "the run failed: {}", class.map_or("", Class::name));
+        replay_or_pin(target, file, settings);
     } else {
         let (name, file) = (target.name(), file.display());
         say(&format!(
             "sim: not run: SIM_INPUT={file} is for target \"{of_file}\", this test's is \"{name}\"; \
              SIM_TARGET={name} makes it so"
         ));
+    }
+}
+
+fn replay_or_pin(target: &Target, file: &Path, settings: &Settings) {
+    if let Some(name) = &settings.pin {
+        assert!(pin::input(target, file, name, &workspace(), settings), "the file was not pinned");
+        return;
+    }
+    match input(target, file, settings) {
+        Replayed::Passed => {}
+        Replayed::Failed(class) => panic!("the run failed: {class}"),
+        Replayed::Stale => panic!("the pinned input is stale"),
     }
 }
 
@@ -240,3 +412,6 @@ pub(crate) fn test_pinned(target: &Target, root: &Path, settings: &Settings) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -121,7 +121,7 @@ pub fn print(
         replay.push(format!("input:  {shown} ({bytes} bytes)"));
         let pinned = format!("regressions/{}", target.name());
         if !file.parent().is_some_and(|folder| folder.ends_with(&pinned)) {
-            replay.push(format!("pin:    mkdir -p {pinned} && cp {shown} {pinned}/NAME"));
+            replay.push(format!("pin:    {}", same.pin("NAME")));
         }
     }
     say(&text(target, run, failure, &replay));
@@ -141,10 +141,10 @@ pub(crate) fn print_shrunk(target: &Target, found: &Found, found_by: &str, len: 
     if let Some(file) = file {
         let same = Identity { target, subject: Subject::File(file) };
         lines.insert(0, format!("replay: {}", same.replay()));
-        let (shown, pinned) = (below_workspace(file), format!("regressions/{}", target.name()));
+        let shown = below_workspace(file);
         let shown = shown.display();
         lines.push(format!("input:  {shown} ({} bytes)", shrunk.bytes.len()));
-        lines.push(format!("pin:    mkdir -p {pinned} && cp {shown} {pinned}/NAME"));
+        lines.push(format!("pin:    {}", same.pin("NAME")));
     }
     lines.push(format!("found:  {found_by}"));
     for (class, origin) in shrunk.others.keys() {

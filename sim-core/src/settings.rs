@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `SIM_SEEDS` | which seeds to sweep, see [`Seeds`] |
 //! | `SIM_INPUT` | the file of one input to run |
+//! | `SIM_PIN` | the name to pin that file by |
 //! | `SIM_TRACE` | print the trace: `text` |
 //! | `SIM_ARTIFACTS` | the folder for failing inputs and reports |
 //! | `SIM_WATCHDOG` | real time after which one run is hung: `30` or `30s`, `500ms`, `5m` |
@@ -25,6 +26,7 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
+use crate::pin::Name;
 use thiserror::Error;
 
 mod seeds;
@@ -32,9 +34,10 @@ mod seeds;
 pub use seeds::Seeds;
 
 /// The variables that are read here.
-pub const VARIABLES: [&str; 7] = [
+pub const VARIABLES: [&str; 8] = [
     "SIM_SEEDS",
     "SIM_INPUT",
+    "SIM_PIN",
     "SIM_TRACE",
     "SIM_ARTIFACTS",
     "SIM_WATCHDOG",
@@ -54,6 +57,7 @@ const TRACE_FORM: &str = "text";
 const TIME_FORM: &str = "a time above zero as seconds (30) or with a unit (500ms, 30s, 5m)";
 const SHRINK_FORM: &str = "`off`, or a time above zero (30, 500ms, 5m)";
 const INPUT_FORM: &str = "the path of a file of input bytes";
+const PIN_FORM: &str = "a name of lowercase letters, digits, `-` and `_`, such as reply-lost";
 const ARTIFACTS_FORM: &str = "the path of a folder";
 
 /// What the `SIM_*` variables say.
@@ -63,6 +67,8 @@ pub struct Settings {
     pub seeds: Option<Seeds>,
     /// The file of the one input to run; it could be opened.
     pub input: Option<PathBuf>,
+    /// The name to pin that file by; there is a file then, and it is not shrunk.
+    pub pin: Option<Name>,
     /// The form of the trace to print.
     pub trace: Option<TraceForm>,
     /// The folder for what a run leaves behind; it need not exist yet.
@@ -131,6 +137,16 @@ pub enum SettingsError {
         /// What would be right.
         expected: &'static str,
     },
+    /// The variable asks for something that goes only with another one, or without it.
+    #[error("cannot use {variable}={text}: {reason}")]
+    Unfit {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        text: String,
+        /// What is missing or too much.
+        reason: &'static str,
+    },
     /// The variable is not known.
     #[error("unknown variable {variable}; expected one of {}", known().join(", "))]
     Unknown {
@@ -144,6 +160,7 @@ impl Default for Settings {
         Settings {
             seeds: None,
             input: None,
+            pin: None,
             trace: None,
             artifacts: None,
             watchdog: WATCHDOG_DEFAULT,
@@ -178,13 +195,29 @@ impl Settings {
         };
         let seeds = value("SIM_SEEDS", SEEDS_FORM)?.map(Value::seeds).transpose()?;
         let input = value("SIM_INPUT", INPUT_FORM)?.map(Value::input).transpose()?;
+        let pin = value("SIM_PIN", PIN_FORM)?.map(Value::pin).transpose()?;
         let trace = value("SIM_TRACE", TRACE_FORM)?.map(Value::trace).transpose()?;
         let artifacts = value("SIM_ARTIFACTS", ARTIFACTS_FORM)?.map(Value::folder).transpose()?;
         let watchdog = value("SIM_WATCHDOG", TIME_FORM)?.map(Value::time).transpose()?;
         let budget = value("SIM_BUDGET", TIME_FORM)?.map(Value::time).transpose()?;
         let shrink = value("SIM_SHRINK", SHRINK_FORM)?.map(Value::shrink).transpose()?;
         let (watchdog, shrink) = (watchdog.unwrap_or(WATCHDOG_DEFAULT), shrink.unwrap_or_default());
-        Ok(Settings { seeds, input, trace, artifacts, watchdog, budget, shrink })
+        let settings = Settings { seeds, input, pin, trace, artifacts, watchdog, budget, shrink };
+        settings.check_pin()?;
+        Ok(settings)
+    }
+
+    /// A file is pinned as it is, so there must be one, and nothing that would make another of it.
+    fn check_pin(&self) -> Result<(), SettingsError> {
+        let Some(name) = &self.pin else { return Ok(()) };
+        let reason = match (&self.input, self.shrink) {
+            (None, _) => "it pins the file of SIM_INPUT, which is not set",
+            (Some(_), Shrinking::For(_)) => {
+                "it pins the file of SIM_INPUT as it is; shrink it first, without SIM_PIN"
+            }
+            (Some(_), _) => return Ok(()),
+        };
+        Err(SettingsError::Unfit { variable: "SIM_PIN", text: name.to_string(), reason })
     }
 }
 
@@ -216,6 +249,10 @@ impl Value {
             "text" => Ok(TraceForm::Text),
             _ => Err(self.malformed("no such form".to_owned())),
         }
+    }
+
+    fn pin(self) -> Result<Name, SettingsError> {
+        Name::parse(&self.text).map_err(|reason| self.malformed(reason.to_owned()))
     }
 
     fn time(self) -> Result<Duration, SettingsError> {

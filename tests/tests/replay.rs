@@ -1,16 +1,19 @@
-//! Every file in `regressions/` and `corpus/` as a test of its name, and `SIM_INPUT`.
+//! Every file in `regressions/` and `corpus/` as a test of its name, `SIM_INPUT` and `SIM_PIN`.
 //!
-//! Those of `sim_kernel` are calls on the simulated kernel and no runs of a system.
+//! Those of `sim_kernel` are calls on the simulated kernel and no runs of a system. The corpus has a
+//! minute, or `SIM_BUDGET`: an input whose turn comes later is passed over, and that is said.
 
+use hostsim::seam::outside;
 use libtest_mimic::{Arguments, Failed, Trial};
 use sim_core::failure::Class;
-use sim_core::replay::{Case, cases, input, target_of, test_case};
+use sim_core::replay::{Case, cases, input, is_due, target_of, test_case};
 use sim_core::settings::{Settings, TraceForm};
 use sim_core::sweep::settings_or_exit;
-use sim_core::{Target, child};
+use sim_core::{Target, child, pin};
 use sim_tests::{kernel_fuzz, systems};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 fn main() -> ExitCode {
     let targets = systems::all();
@@ -19,10 +22,9 @@ fn main() -> ExitCode {
     if let Some(file) = &settings.input {
         return replay_input(&targets, file, &settings);
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace is above");
     let names: Vec<_> = targets.iter().map(Target::name).chain([kernel_fuzz::NAME]).collect();
     let found: Result<Vec<_>, _> =
-        ["regressions", "corpus"].iter().map(|folder| cases(root, folder, &names)).collect();
+        ["regressions", "corpus"].iter().map(|folder| cases(root(), folder, &names)).collect();
     let found = match found {
         Ok(found) => found.concat(),
         Err(error) => {
@@ -30,11 +32,18 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let trials = found.into_iter().map(|case| trial(&targets, case, settings.clone())).collect();
+    let start = outside::monotonic();
+    let trials = found.into_iter().map(|case| trial(&targets, case, settings.clone(), start));
+    let trials = trials.collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-fn trial(targets: &[Target], case: Case, settings: Settings) -> Trial {
+/// The folder of the workspace.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace is above")
+}
+
+fn trial(targets: &[Target], case: Case, settings: Settings, start: Duration) -> Trial {
     if case.target == kernel_fuzz::NAME {
         return Trial::test(case.name, move || {
             let bytes = std::fs::read(&case.file).map_err(|error| error.to_string())?;
@@ -45,6 +54,10 @@ fn trial(targets: &[Target], case: Case, settings: Settings) -> Trial {
     let target = targets.iter().find(|target| target.name() == case.target);
     let target = target.expect("the cases have known targets").clone();
     Trial::test(case.name.clone(), move || {
+        if !is_due(&case, outside::monotonic() - start, &settings) {
+            eprintln!("sim: {} is not run: the budget of the corpus ended; SIM_BUDGET", case.name);
+            return Ok(());
+        }
         test_case(&target, &case, &settings).map_err(Failed::from)
     })
 }
@@ -52,6 +65,10 @@ fn trial(targets: &[Target], case: Case, settings: Settings) -> Trial {
 fn replay_input(targets: &[Target], file: &Path, settings: &Settings) -> ExitCode {
     let name = target_of(file);
     if name == kernel_fuzz::NAME {
+        if let Some(pin) = &settings.pin {
+            eprintln!("sim: SIM_PIN={pin}: a file of {name} has no marks and no class; copy it");
+            return ExitCode::from(2);
+        }
         return replay_calls(file, settings);
     }
     let Some(target) = targets.iter().find(|target| target.name() == name) else {
@@ -64,8 +81,11 @@ fn replay_input(targets: &[Target], file: &Path, settings: &Settings) -> ExitCod
         );
         return ExitCode::from(2);
     };
-    input(target, file, settings)
-        .map_or(ExitCode::SUCCESS, |class| ExitCode::from(class.exit_code()))
+    match &settings.pin {
+        Some(name) if pin::input(target, file, name, root(), settings) => ExitCode::SUCCESS,
+        Some(_) => ExitCode::from(2),
+        None => ExitCode::from(input(target, file, settings).exit_code()),
+    }
 }
 
 /// Makes the calls of a file; with `SIM_TRACE=text` each is printed before it is made.

@@ -57,6 +57,7 @@ fn every_variable_is_read() {
     let settings = parse(&[
         ("SIM_SEEDS", "3"),
         ("SIM_INPUT", input.to_str().expect("the path is text")),
+        ("SIM_PIN", "reply-lost"),
         ("SIM_TRACE", "text"),
         ("SIM_ARTIFACTS", folder().to_str().expect("the path is text")),
         ("SIM_WATCHDOG", "500ms"),
@@ -65,6 +66,7 @@ fn every_variable_is_read() {
     .expect("all are right");
     assert_eq!(settings.seeds.map(|seeds| seeds.len()), Some(1));
     assert_eq!(settings.input, Some(input));
+    assert_eq!(settings.pin.map(|name| name.to_string()).as_deref(), Some("reply-lost"));
     assert_eq!(settings.trace, Some(TraceForm::Text));
     assert_eq!(settings.artifacts, Some(folder()));
     assert_eq!(settings.watchdog, Duration::from_millis(500));
@@ -224,7 +226,7 @@ fn unknown_names_are_errors() {
     let error = check(&["SIM_SEEDS", "SIM_TRACES", "SIM_SEED"]).expect_err("two are wrong");
     assert_eq!(
         error.to_string(),
-        "unknown variable SIM_SEED; expected one of SIM_SEEDS, SIM_INPUT, SIM_TRACE, \
+        "unknown variable SIM_SEED; expected one of SIM_SEEDS, SIM_INPUT, SIM_PIN, SIM_TRACE, \
          SIM_ARTIFACTS, SIM_WATCHDOG, SIM_BUDGET, SIM_SHRINK, SIM_CHILD, SIM_TARGET"
     );
     assert!(check(&["SIM_"]).is_err());
@@ -273,4 +275,28 @@ fn the_environment_of_a_process_is_read() {
     assert!(output.contains("settings: Some(\"7,9\")"), "{output}");
     let output = child("SIM_SEED", "7");
     assert!(output.contains("error: unknown variable SIM_SEED; expected"), "{output}");
+}
+
+#[test]
+fn a_pin_needs_a_name_and_a_file_that_stays_as_it_is() {
+    check_error(
+        "SIM_PIN",
+        "NAME",
+        "cannot read SIM_PIN=\"NAME\": it does not begin with a lowercase letter or a digit; \
+         expected a name of lowercase letters, digits, `-` and `_`, such as reply-lost",
+    );
+    check_error(
+        "SIM_PIN",
+        "reply-lost",
+        "cannot use SIM_PIN=reply-lost: it pins the file of SIM_INPUT, which is not set",
+    );
+    let input = folder().join("Cargo.toml");
+    let input = input.to_str().expect("the path is text");
+    let set = |shrink| [("SIM_PIN", "x"), ("SIM_INPUT", input), ("SIM_SHRINK", shrink)];
+    assert!(parse(&set("off")).is_ok());
+    assert_eq!(
+        parse(&set("1m")).expect_err("the pin would not be the file").to_string(),
+        "cannot use SIM_PIN=x: it pins the file of SIM_INPUT as it is; shrink it first, without \
+         SIM_PIN"
+    );
 }

@@ -227,7 +227,7 @@ fn a_fuzzer_s_own_thread_stays_outside_of_runs() {
     let target = Target::new("threads", |_| {
         *RAN_ON.lock().unwrap() = Some(std::thread::current().id());
     });
-    sim_core::fuzz::one(&target, &[]);
+    sim_core::fuzz::one(&target, sim_core::fuzz::Case(&[]));
     let ran_on = RAN_ON.lock().unwrap().expect("the body ran");
     assert_ne!(ran_on, std::thread::current().id());
 }

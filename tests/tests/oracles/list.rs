@@ -56,7 +56,7 @@ struct Op {
 impl<'a> Arbitrary<'a> for Op {
     fn arbitrary(bytes: &mut Unstructured<'a>) -> arbitrary::Result<Op> {
         let byte: u8 = bytes.arbitrary()?;
-        Ok(Op { key: byte % 2, is_read: byte / 2 % 2 == 0 })
+        Ok(Op { key: byte % 2, is_read: byte % 4 < 2 })
     }
 
     fn size_hint(_depth: usize) -> (usize, Option<usize>) {

@@ -105,6 +105,15 @@ fn a_draw_on_another_lane_is_another_draw() {
 }
 
 #[test]
+fn choices_of_one_label_in_one_span_keep_their_order() {
+    let draw = |source: &mut Source| [(); 3].map(|()| source.draw(Lane::App, WAIT, 255));
+    let mut source = Source::from_bytes(&[0, 0, 0, 0, 0, 0, 3, 1, 2]);
+    assert_eq!(draw(&mut source), [3, 1, 2]);
+    let mut followed = Source::from_recording(&recorded(source.tape()));
+    assert_eq!(draw(&mut followed), [3, 1, 2]);
+}
+
+#[test]
 fn spans_are_told_apart_by_kind_label_and_what_they_are_in() {
     let inner = |source: &mut Source, kind, label| {
         source.open(kind, label);

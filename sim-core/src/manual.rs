@@ -81,8 +81,27 @@ pub mod shrinking {}
 /// - in the program, the operations or the checkers, whichever sees it best.
 ///
 /// A mark is not an assertion, and what must never be is [`always!`](crate::always) or
-/// [`unreachable!`](crate::unreachable!), which fail the run. A mark that held costs no more than a
-/// lookup, and outside of a run it does nothing, so it may stay in the program.
+/// [`unreachable!`](crate::unreachable!), which fail the run. Outside of a run a mark does nothing,
+/// so it may stay in the program.
+///
+/// A sweep of several seeds ends with a line for each mark of its target that no run reached:
+///
+/// ```text
+/// sim: never reached: "a late worker is fenced" at src/queue.rs:180 (evaluated 0 times)
+/// ```
+///
+/// The marks of a target are those in the source file that makes it, those below the folder beside
+/// it that has its name, and every other that its runs evaluated. Two targets that one file makes
+/// share its marks, so each is told of the other's.
+///
+/// # States
+/// Marks guide libFuzzer too, as do the states that a program tells by
+/// [`observe`](crate::observe): an input that shows a new one is kept and built upon. Tell a state
+/// where the code is the same for each: a table of transitions, the phase of a protocol, how long a
+/// queue is up to a few. What the simulator sees by itself is told without a word of the program:
+/// which segment or kernel timer met which state of TCP, and which control began while which
+/// operation was under way. A state is few values. With a clock, a counter or an identity in it,
+/// every input is new, and the corpus grows without end.
 pub mod marks {}
 
 /// How segments become events.

@@ -10,7 +10,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use sim_core::Process;
 use sim_core::node::NodeSpec;
 use sim_core::workload::{Client, Operation, OperationId, Outcome, WorkloadSpec};
-use sim_core::{Checker, Sim, Target, Violation, always};
+use sim_core::{Checker, Sim, Target, Violation, always, sometimes};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
@@ -206,11 +206,13 @@ async fn act(connections: Rc<Connections>, operation: Operation<Op>, model: Shar
     let OperationId(id) = operation.id;
     match operation.op {
         Op::Close { on } => {
-            connections.slots[on].lock().await.take();
+            let closed = connections.slots[on].lock().await.take();
+            sometimes!(closed.is_some(), "a connection that stands is closed");
             Outcome::done()
         }
         Op::Send { on, len } => {
             let mut slot = connections.slots[on].lock().await;
+            sometimes!(slot.is_some(), "a message goes over a connection that stands");
             let sent =
                 async { exchange(dialed(&mut slot, connections.server(on)).await?, id, len).await };
             match sent.await {

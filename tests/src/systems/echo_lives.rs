@@ -9,7 +9,7 @@ use super::parts::serve::serve;
 use sim_core::node::NodeSpec;
 use sim_core::process::Process;
 use sim_core::workload::{Client, Operation, OperationId, Outcome, WorkloadSpec};
-use sim_core::{Sim, Target};
+use sim_core::{Sim, Target, reached};
 use std::io;
 use std::rc::Rc;
 use std::time::Duration;
@@ -53,7 +53,10 @@ async fn act(connections: Rc<Connections>, operation: Operation<Op>, model: Shar
     };
     let stream = match timeout(PATIENCE, echo::dialed(&mut slot, connections.server(on))).await {
         Ok(Ok(stream)) => stream,
-        Ok(Err(error)) => return Outcome::failed(error.to_string()),
+        Ok(Err(error)) => {
+            reached!("a server cannot be dialed");
+            return Outcome::failed(error.to_string());
+        }
         Err(_) => return Outcome::failed("no connection in time"),
     };
     let exchanged = timeout(PATIENCE, echo::exchange(stream, id, len)).await;
@@ -63,6 +66,7 @@ async fn act(connections: Rc<Connections>, operation: Operation<Op>, model: Shar
             Outcome::done()
         }
         Err(error) => {
+            reached!("a reply is lost");
             slot.take();
             Outcome::indeterminate(error.to_string())
         }

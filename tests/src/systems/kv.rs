@@ -27,7 +27,7 @@ use super::parts::serve::PORT;
 use arbitrary::{Arbitrary, Unstructured};
 use sim_core::node::NodeSpec;
 use sim_core::workload::{Client, Operation, OperationId, Outcome, WorkloadSpec};
-use sim_core::{Sim, Target, always};
+use sim_core::{Sim, Target, always, sometimes};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -222,6 +222,7 @@ async fn command(
     let answer = primary.ask(&request, patience).await;
     let mut model = model.borrow_mut();
     let known = model.key(key);
+    sometimes!(known.possible.len() > 1, "a key has one of several values");
     match answer {
         Answer::Reply(reply) => {
             let value = reply.strip_prefix("ok ").map(writes);

@@ -6,6 +6,7 @@ pub mod echo_planted;
 pub mod kv;
 pub mod kv_planted;
 pub mod leaks;
+pub mod maze;
 pub mod parts;
 pub mod ping;
 pub mod queue;
@@ -31,7 +32,12 @@ pub fn planted() -> Vec<Target> {
     vec![echo_planted::target(), kv_planted::target(), queue_planted::target()]
 }
 
+/// The systems with a planted bug that a sweep does not find, and a search does.
+pub fn deep() -> Vec<Target> {
+    vec![maze::target()]
+}
+
 /// Every system that files of inputs may belong to.
 pub fn all() -> Vec<Target> {
-    [correct(), planted()].concat()
+    [correct(), planted(), deep()].concat()
 }

@@ -12,7 +12,7 @@ use sim_core::control::{FaultKind, FaultSpec};
 use sim_core::node::NodeSpec;
 use sim_core::process::Process;
 use sim_core::workload::{Client, Operation, Outcome, WorkloadSpec};
-use sim_core::{Sim, Target, always};
+use sim_core::{Sim, Target, always, reached, sometimes};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
@@ -104,6 +104,7 @@ async fn serve(replica: u64, model: Model) {
     while let Ok((len, from)) = socket.recv_from(&mut buffer).await {
         let id = word(&buffer[..len], 0);
         let count = done.len() as u64;
+        sometimes!(done.contains_key(&id), "a request comes again");
         let value = *done.entry(id).or_insert_with(|| {
             let value = replica << 32 | count;
             let before = model.borrow_mut().insert(id, value);
@@ -191,6 +192,7 @@ async fn answer(socket: &UdpSocket, server: SocketAddr, id: u64, ping: Ping) -> 
         let (len, from) = socket.recv_from(&mut buffer).await?;
         let reply = &buffer[..len];
         if word(reply, 0) != id || from != server {
+            reached!("a reply comes too late for its request");
             continue;
         }
         let expected = (0..ping.len).rev().map(|at| byte(id, at));
@@ -203,7 +205,10 @@ async fn answer(socket: &UdpSocket, server: SocketAddr, id: u64, ping: Ping) -> 
 /// A refusal is of a server that is not there yet.
 fn tolerate(result: io::Result<()>) -> io::Result<()> {
     match result {
-        Err(error) if error.raw_os_error() == Some(ECONNREFUSED) => Ok(()),
+        Err(error) if error.raw_os_error() == Some(ECONNREFUSED) => {
+            reached!("nobody has the port");
+            Ok(())
+        }
         result => result,
     }
 }

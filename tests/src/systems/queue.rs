@@ -20,7 +20,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use sim_core::node::NodeSpec;
 use sim_core::process::{Process, Signal};
 use sim_core::workload::{Client, Operation, OperationId, Outcome, WorkloadSpec};
-use sim_core::{Checker, Sim, Target, Violation, always};
+use sim_core::{Checker, Sim, Target, Violation, always, reached, sometimes};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -153,6 +153,7 @@ impl Broker {
                 format!("left {}", self.jobs.values().filter(|job| job.completed.is_none()).count())
             }
             (_, Some(("submit", [id, _]))) => {
+                sometimes!(self.jobs.contains_key(&id), "a job is submitted again");
                 if !self.jobs.contains_key(&id) {
                     self.commit(request);
                 }
@@ -171,6 +172,7 @@ impl Broker {
         let Some((id, job)) = self.jobs.iter().find(|(_, job)| is_free(job)) else {
             return "none".to_owned();
         };
+        sometimes!(job.token > 0, "a job is leased again");
         let (id, millis, token) = (*id, job.millis, self.token + 1);
         self.commit(&format!("lease {id} {token}"));
         format!("job {id} {token} {millis}")
@@ -179,8 +181,10 @@ impl Broker {
     fn complete(&mut self, request: &str, id: u64, token: u64) -> String {
         let Some(job) = self.jobs.get(&id) else { return "what".to_owned() };
         if !(self.may_complete)(job, token) {
+            reached!("a late worker is fenced");
             return "fenced".to_owned();
         }
+        sometimes!(job.completed == Some(token), "a worker says again that a job is complete");
         if job.completed != Some(token) {
             self.commit(request);
         }

@@ -11,7 +11,7 @@ use sim_core::Process;
 use sim_core::control::FaultSpec;
 use sim_core::node::NodeSpec;
 use sim_core::workload::{Client, Operation, Outcome, WorkloadSpec};
-use sim_core::{Sim, Target, always};
+use sim_core::{Sim, Target, always, reached};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
@@ -143,8 +143,12 @@ async fn act(servers: Rc<Vec<IpAddr>>, operation: Operation<Talk>, model: Model)
     match tokio::time::timeout(PATIENCE, talking).await {
         Ok(Ok(())) => Outcome::done(),
         // A peer that was reset says nothing until it is spoken to.
-        Err(_) => Outcome::indeterminate("nothing came any more"),
+        Err(_) => {
+            reached!("a peer says nothing any more");
+            Outcome::indeterminate("nothing came any more")
+        }
         Ok(Err(error)) => {
+            reached!("a conversation ends by an error");
             check_error(&error);
             Outcome::indeterminate(error.to_string())
         }

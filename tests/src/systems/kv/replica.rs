@@ -3,8 +3,8 @@
 use crate::systems::parts::line::{ATTEMPT, ATTEMPT_MAX, Lines};
 use crate::systems::parts::log::Log;
 use crate::systems::parts::serve::{PORT, next, reply, serve};
-use sim_core::always;
 use sim_core::process::Process;
+use sim_core::{always, reached, sometimes};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
@@ -62,6 +62,7 @@ impl Store {
 
 /// The store that executing some records makes.
 pub fn recover(records: &[String]) -> Store {
+    sometimes!(!records.is_empty(), "a replica begins with what it had");
     let mut store = Store::default();
     records.iter().for_each(|record| store.execute(record));
     store
@@ -96,7 +97,9 @@ impl Replica {
         }
         let number: u64 = words[0].parse().expect("clients send numbers");
         let last = self.store.borrow().entry(words[1]).number;
+        sometimes!(number == last, "a retry finds its command done");
         if number < last {
+            reached!("a command comes after a later one");
             return "old".to_owned();
         }
         if number > last {
@@ -106,7 +109,8 @@ impl Replica {
         let len = self.log.borrow().len();
         let mut followed = self.followed.subscribe();
         let all = followed.wait_for(|backups| backups.values().all(|at| *at >= len));
-        let _is_late = timeout(FOLLOW, all).await;
+        let followed = timeout(FOLLOW, all).await;
+        sometimes!(followed.is_err(), "a reply does not wait for a backup any longer");
         format!("ok {value}")
     }
 

@@ -15,7 +15,7 @@ use crate::mark::Marks;
 use crate::panics::Scope;
 use crate::recording::Recording;
 use crate::sim::Sim;
-use crate::source::Source;
+use crate::source::{Script, Source};
 use crate::stage::Watch;
 use crate::swarm::Plan;
 use crate::tape::Tape;
@@ -114,15 +114,19 @@ pub enum Input {
     Flat(Vec<u8>),
     /// What another run chose, by name.
     Recording(Recording),
+    /// Choices by their labels.
+    Script(Script),
 }
 
 impl Input {
-    fn source(&self) -> Source {
+    /// The source of a run.
+    pub fn source(&self) -> Source {
         match self {
             Input::Seed(seed) => Source::from_seed(*seed),
             Input::Bytes(bytes) => Source::from_bytes(bytes),
             Input::Flat(bytes) => Source::from_flat(bytes),
             Input::Recording(recording) => Source::from_recording(recording),
+            Input::Script(script) => Source::from_script(script.clone()),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A draft: the choices of a run, to be edited, and how simple they are.
 
-use crate::source::{Lane, Lanes, Width};
+use crate::source::{Lane, Lanes, Script, Width};
 use crate::tape::{Drawn, Span, Tape};
+use sha2::{Digest, Sha256};
 use std::time::Duration;
 
 /// One choice.
@@ -88,6 +89,37 @@ impl Draft {
         Draft { cells: cells.collect(), spans: tape.spans().collect() }
     }
 
+    /// The same choices to be made again, each where its label is drawn.
+    pub(crate) fn to_script(&self) -> Script {
+        let mut script = Script::default();
+        for Cell { lane, label, value } in &self.cells {
+            match value {
+                Value::Number { width, value, .. } => {
+                    script.push(*lane, label, &value.to_le_bytes()[..width.bytes()]);
+                }
+                Value::Bytes(bytes) => script.push(*lane, label, bytes),
+            }
+        }
+        script
+    }
+
+    /// What tells one draft from another: labels count, since a script goes by them. A zero says as
+    /// much as nothing at the end of a lane.
+    pub(crate) fn key(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        for lane in Lane::ALL {
+            let places = self.lane(lane);
+            let last = places.iter().rposition(|at| !self.cells[*at].is_zero());
+            hash.update([lane.index() as u8]);
+            for at in &places[..last.map_or(0, |last| last + 1)] {
+                let cell = &self.cells[*at];
+                hash.update(cell.label);
+                cell.values().for_each(|value| hash.update(value.to_le_bytes()));
+            }
+        }
+        hash.finalize().into()
+    }
+
     /// The canonical input.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut lanes = Lanes::default();
@@ -126,5 +158,10 @@ impl Rank {
             cells.flat_map(Cell::values)
         });
         Rank { len, elapsed, steps, values: values.collect() }
+    }
+
+    /// The last rank of those of inputs of a length.
+    pub(super) fn longest(len: usize) -> Rank {
+        Rank { len, elapsed: Duration::MAX, steps: u64::MAX, values: Vec::new() }
     }
 }

@@ -27,6 +27,9 @@ pub use subject::{Attempt, Bug, Subject, TargetSubject};
 pub(crate) use draft::{Cell, Draft, Rank, Value};
 pub(crate) use failure::{Found, TIME_DEFAULT, shrink_failure};
 
+use crate::history::Hash;
+use crate::run::Input;
+use crate::seed::Seed;
 use hostsim::seam::outside;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -78,11 +81,12 @@ pub fn shrink(
     on_gain: &mut dyn FnMut(&[u8]),
 ) -> Option<Shrunk> {
     let start = outside::monotonic();
-    let first = subject.attempt(bytes);
+    let input = Input::Bytes(bytes.to_vec());
+    let first = subject.attempt(&input);
     let bug = first.bug.clone()?;
     let mut same = 0;
     for _ in 0..REPLAYS {
-        let again = subject.attempt(bytes);
+        let again = subject.attempt(&input);
         same += u64::from(again.bug == first.bug && again.hash == first.hash);
     }
     let mut shrinker = Shrinker::new(subject, bug, first, budget, start, on_gain);
@@ -108,6 +112,7 @@ pub(crate) struct Best {
     pub(crate) draft: Draft,
     bytes: Vec<u8>,
     rank: Rank,
+    hash: Hash,
 }
 
 impl Best {
@@ -115,22 +120,32 @@ impl Best {
         let draft = Draft::of(&attempt.tape);
         let bytes = draft.to_bytes();
         let rank = Rank::of(&draft, bytes.len(), attempt.elapsed, attempt.steps);
-        Best { draft, bytes, rank }
+        Best { draft, bytes, rank, hash: attempt.hash }
     }
 }
+
+/// How many runs are made from a run that is not simpler.
+const EXCURSION_RUNS: u64 = 60;
+
+/// How much longer it may be.
+const EXCURSION_BYTES: usize = 6;
 
 /// A search.
 pub(crate) struct Shrinker<'s> {
     subject: &'s mut dyn Subject,
     bug: Bug,
     pub(crate) best: Best,
-    /// Inputs that were run already.
-    seen: BTreeSet<Vec<u8>>,
+    /// The keys of drafts that were run already.
+    seen: BTreeSet<[u8; 32]>,
     others: BTreeMap<Bug, Vec<u8>>,
     runs: u64,
     budget: Budget,
     start: Duration,
     is_cut: bool,
+    /// The number of runs at which an excursion ends, while there is one.
+    excursion: Option<u64>,
+    /// Where excursions came to.
+    visited: BTreeSet<Vec<u8>>,
     on_gain: &'s mut dyn FnMut(&[u8]),
 }
 
@@ -154,6 +169,8 @@ impl<'s> Shrinker<'s> {
             budget,
             start,
             is_cut: false,
+            excursion: None,
+            visited: BTreeSet::new(),
             on_gain,
         }
     }
@@ -168,7 +185,9 @@ impl<'s> Shrinker<'s> {
             // Numbers that hang together are lowered by steps where each is lowered alone.
             let crawls = self.best.bytes.len() == before;
             let has_dear = crawls && passes::DEAR.iter().any(|pass| self.gains(*pass));
-            if gains.is_empty() && !has_dear || self.is_over() {
+            let is_stuck = gains.is_empty() && !has_dear;
+            let goes_on = !is_stuck || passes::LAST.iter().any(|pass| self.gains(*pass));
+            if !goes_on || self.is_over() {
                 return;
             }
             order = [gains, rest].concat();
@@ -187,7 +206,7 @@ impl<'s> Shrinker<'s> {
         let is_over = self.runs >= self.budget.runs_max
             || outside::monotonic() - self.start >= self.budget.time_max;
         self.is_cut |= is_over;
-        is_over
+        is_over || self.excursion.is_some_and(|runs_max| self.runs >= runs_max)
     }
 
     /// The cells of the best run so far.
@@ -198,35 +217,84 @@ impl<'s> Shrinker<'s> {
     /// Proposes choices. Whether their run fails in the same way, is simpler than the best so far,
     /// and does the same when it is run again; then it is the best.
     pub(crate) fn consider(&mut self, cells: Vec<Cell>) -> bool {
+        self.consider_filled(cells, None)
+    }
+
+    /// As [`Shrinker::consider`]; draws that the choices have nothing for are filled in.
+    fn consider_filled(&mut self, cells: Vec<Cell>, fill: Option<Seed>) -> bool {
         let draft = Draft { cells, spans: Vec::new() };
-        let bytes = draft.to_bytes();
-        if bytes == self.best.bytes || self.is_over() || !self.seen.insert(bytes.clone()) {
+        if draft.cells == self.best.draft.cells || self.is_over() || !self.seen.insert(draft.key())
+        {
             return false;
         }
         self.runs += 1;
-        let attempt = self.subject.attempt(&bytes);
+        let script = draft.to_script();
+        let script = fill.map_or(script.clone(), |fill| script.filled(fill));
+        let attempt = self.subject.attempt(&Input::Script(script));
         if attempt.bug.as_ref() != Some(&self.bug) {
-            self.keep_other(&attempt, bytes);
+            self.keep_other(&attempt);
             return false;
         }
         let best = Best::of(&attempt);
         if best.rank >= self.best.rank {
             return false;
         }
-        // What the run really chose is the input from here on; it has to do the same.
-        self.runs += 1;
-        let again = self.subject.attempt(&best.bytes);
-        if again.hash != attempt.hash || again.bug != attempt.bug {
-            return false;
+        // An excursion is checked where it ends.
+        let is_taken = self.excursion.is_some() || self.is_confirmed(&best);
+        if is_taken {
+            self.best = best;
         }
-        self.seen.insert(best.bytes.clone());
-        self.best = best;
-        (self.on_gain)(&self.best.bytes);
-        true
+        is_taken
     }
 
-    fn keep_other(&mut self, attempt: &Attempt, bytes: Vec<u8>) {
+    /// Whether the bytes of a run do the same again: what the run really chose is the input from
+    /// here on. Then it is told.
+    fn is_confirmed(&mut self, best: &Best) -> bool {
+        self.runs += 1;
+        let again = self.subject.attempt(&Input::Bytes(best.bytes.clone()));
+        let is_same = again.hash == best.hash && again.bug.as_ref() == Some(&self.bug);
+        if is_same {
+            (self.on_gain)(&best.bytes);
+        }
+        is_same
+    }
+
+    /// Proposes choices whose run need not be simpler: where it fails in the same way and is not much
+    /// longer, it is shrunk for a while, and taken where it became simpler than the best.
+    pub(crate) fn consider_anew(&mut self, cells: Vec<Cell>, fill: Seed) -> bool {
+        let len = self.best.bytes.len();
+        let home = self.best.clone();
+        let runs_max = self.runs + EXCURSION_RUNS;
+        self.excursion = Some(runs_max);
+        // Whatever is not too long is simpler than this.
+        self.best.rank = Rank::longest(len + EXCURSION_BYTES);
+        self.best.bytes.clear();
+        if self.consider_filled(cells, Some(fill)) {
+            self.explore(len);
+        }
+        self.excursion = None;
+        let found = std::mem::replace(&mut self.best, home);
+        let is_gain = found.rank < self.best.rank && self.is_confirmed(&found);
+        if is_gain {
+            self.best = found;
+        }
+        is_gain
+    }
+
+    /// Shrinks a run that is not simpler than one of `len` bytes: first only so far that it shows
+    /// whether it is worth it.
+    fn explore(&mut self, len: usize) {
+        for pass in passes::SHORT {
+            self.gains(pass);
+        }
+        if self.best.bytes.len() == len && self.visited.insert(self.best.bytes.clone()) {
+            while passes::CHEAP.iter().any(|pass| self.gains(*pass)) {}
+        }
+    }
+
+    fn keep_other(&mut self, attempt: &Attempt) {
         if let Some(bug) = attempt.bug.clone() {
+            let bytes = attempt.tape.to_bytes();
             let kept = self.others.entry(bug).or_insert_with(|| bytes.clone());
             if bytes.len() < kept.len() {
                 *kept = bytes;

@@ -27,7 +27,7 @@ pub struct Attempt {
 /// Runs inputs.
 pub trait Subject {
     /// Runs an input; twice the same is twice the same run.
-    fn attempt(&mut self, bytes: &[u8]) -> Attempt;
+    fn attempt(&mut self, input: &Input) -> Attempt;
 }
 
 /// A target's runs.
@@ -40,8 +40,8 @@ pub struct TargetSubject<'t> {
 }
 
 impl Subject for TargetSubject<'_> {
-    fn attempt(&mut self, bytes: &[u8]) -> Attempt {
-        let run = run(self.target, &Input::Bytes(bytes.to_vec()), self.watchdog);
+    fn attempt(&mut self, input: &Input) -> Attempt {
+        let run = run(self.target, input, self.watchdog);
         Attempt {
             bug: run.failure.map(|failure| (failure.class, failure.origin)),
             tape: run.tape,

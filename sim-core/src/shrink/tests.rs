@@ -11,8 +11,8 @@ use crate::tape::SpanKind;
 struct Toy<F>(F);
 
 impl<F: FnMut(&mut Source) -> bool> Subject for Toy<F> {
-    fn attempt(&mut self, bytes: &[u8]) -> Attempt {
-        attempt(&mut self.0, Source::from_bytes(bytes))
+    fn attempt(&mut self, input: &Input) -> Attempt {
+        attempt(&mut self.0, input.source())
     }
 }
 
@@ -130,6 +130,73 @@ fn a_sum_is_handed_on_to_the_last() {
 }
 
 #[test]
+fn two_values_that_differ_take_the_lowest_places() {
+    expect_one(&workload(&[1, 0, 0, 1, 1, 0, 1]), |source| {
+        let items = list(source, 5);
+        items.windows(3).any(|three| three[0] == three[2] && three[0] != three[1])
+    });
+}
+
+const MODE: Choice = Choice::one("mode");
+const CLIENT: Choice = Choice::one("client");
+
+#[test]
+fn a_dimension_goes_with_the_draws_that_it_calls_up() {
+    expect_one(&workload(&[1, 5, 1, 5]), |source| {
+        let clients = source.draw(Lane::Swarm, MODE, 2);
+        let mut large = 0;
+        for _ in 0..20 {
+            source.open(SpanKind::Operation, "item");
+            let goes_on = source.draw(Lane::Workload, MORE, 1) > 0;
+            if goes_on {
+                source.draw(Lane::Workload, CLIENT, clients);
+                large += u64::from(source.draw(Lane::Workload, KIND, 9) >= 5);
+            }
+            source.close();
+            if !goes_on {
+                break;
+            }
+        }
+        large >= 2
+    });
+}
+
+const KIND: Choice = Choice::one("kind");
+
+/// A sum of sums: how deep it is, and whether a number in it is large.
+fn sum(source: &mut Source, depth: u32) -> (u32, bool) {
+    source.open(SpanKind::Operation, "sum");
+    let is_sum = depth > 0 && source.draw(Lane::Workload, KIND, 1) > 0;
+    let result = if is_sum {
+        let (one, other) = (sum(source, depth - 1), sum(source, depth - 1));
+        (1 + one.0.max(other.0), one.1 || other.1)
+    } else {
+        (0, source.draw(Lane::Workload, ITEM, 100) > 50)
+    };
+    source.close();
+    result
+}
+
+#[test]
+fn a_part_stands_for_the_whole() {
+    expect_one(&workload(&[1, 0, 51]), |source| {
+        let (depth, has_large) = sum(source, 4);
+        depth >= 1 && has_large
+    });
+}
+
+#[test]
+fn two_dimensions_change_at_once() {
+    const OTHER: Choice = Choice::one("other");
+    expect_one(&[2, 2, 1, 1, 1], |source| {
+        let mode = source.draw(Lane::Swarm, MODE, 2);
+        let other = source.draw(Lane::Swarm, OTHER, 2);
+        let items = list(source, 0).len();
+        mode == 1 && other == 0 && items >= 4 || mode == 2 && other == 1 && items >= 1
+    });
+}
+
+#[test]
 fn a_failure_that_does_not_come_again_is_not_shrunk() {
     let mut count = 0;
     let mut toy = Toy(move |source: &mut Source| {
@@ -146,8 +213,8 @@ fn a_failure_that_does_not_come_again_is_not_shrunk() {
 fn another_bug_is_kept_apart() {
     struct Two;
     impl Subject for Two {
-        fn attempt(&mut self, bytes: &[u8]) -> Attempt {
-            let mut source = Source::from_bytes(bytes);
+        fn attempt(&mut self, input: &Input) -> Attempt {
+            let mut source = input.source();
             let value = source.draw(Lane::Workload, ITEM, 1_000);
             let origin = if value >= 500 { "large" } else { "small" };
             let mut attempt = attempt(&mut |_| true, source);

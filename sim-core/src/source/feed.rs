@@ -1,7 +1,8 @@
-//! Where the decisions of a source come from: a string of bytes, seeded streams, or a recording.
+//! Where the decisions of a source come from: a string of bytes, seeded streams, a recording, or a
+//! script.
 //!
-//! It gives raw little-endian words and windows, and keeps no tape. Only a recording looks at what
-//! a draw is called and at its bound.
+//! It gives raw little-endian words and windows, and keeps no tape. Only a recording and a script
+//! look at what a draw is called, and a recording at its bound.
 //!
 //! Invariants:
 //! - Bytes and streams give the same number of bytes at the same call, so a tape of one replays on
@@ -14,6 +15,7 @@ use rand_core::Rng;
 use super::answers::Answers;
 use super::choice::{Choice, Width};
 use super::lane::{Lane, Lanes};
+use super::script::Script;
 use crate::recording::Recording;
 use crate::seed::{Seed, Stream};
 use crate::tape::SpanKind;
@@ -29,6 +31,8 @@ pub(super) enum Feed {
     Streams([Stream; Lane::COUNT]),
     /// What another run chose, by name.
     Answers(Box<Answers>),
+    /// Choices by their labels.
+    Script(Script),
 }
 
 impl Feed {
@@ -64,16 +68,22 @@ impl Feed {
             Feed::Flat(cursor) => cursor.take_word(width),
             Feed::Streams(streams) => streams[lane.index()].next_u64() & width.value_max(),
             Feed::Answers(answers) => answers.value(lane, choice.label, max),
+            Feed::Script(script) => {
+                let mut word = [0; 8];
+                script.take(lane, choice.label, &mut word[..width.bytes()]);
+                u64::from_le_bytes(word)
+            }
         }
     }
 
     /// Fills a window of zeros with the next bytes of a lane; what is missing stays zero.
-    pub(super) fn fill(&mut self, lane: Lane, label: &str, window: &mut [u8]) {
+    pub(super) fn fill(&mut self, lane: Lane, label: &'static str, window: &mut [u8]) {
         match self {
             Feed::Bytes(cursors) => cursors[lane.index()].fill(window),
             Feed::Flat(cursor) => cursor.fill(window),
             Feed::Streams(streams) => streams[lane.index()].fill_bytes(window),
             Feed::Answers(answers) => answers.fill(lane, label, window),
+            Feed::Script(script) => script.take(lane, label, window),
         }
     }
 
@@ -97,6 +107,7 @@ impl Feed {
             Feed::Bytes(cursors) => cursors[lane.index()].rest().is_empty(),
             Feed::Flat(cursor) => cursor.rest().is_empty(),
             Feed::Streams(_) | Feed::Answers(_) => false,
+            Feed::Script(script) => script.is_exhausted(lane),
         }
     }
 }

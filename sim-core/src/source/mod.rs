@@ -22,10 +22,12 @@ mod derived;
 mod feed;
 mod lane;
 mod rng;
+mod script;
 
 pub use choice::{Choice, Ratio, Width};
 pub use lane::{FORMAT, Lane, Lanes};
 pub use rng::LaneRng;
+pub use script::Script;
 
 use feed::Feed;
 
@@ -91,6 +93,11 @@ impl Source {
     /// is clipped to its bound.
     pub fn from_recording(recording: &Recording) -> Source {
         Source { feed: Feed::from_recording(recording), tape: Tape::default() }
+    }
+
+    /// Makes the source of choices that are found by their labels.
+    pub fn from_script(script: Script) -> Source {
+        Source { feed: Feed::Script(script), tape: Tape::default() }
     }
 
     /// Draws a value in `0..=max`.

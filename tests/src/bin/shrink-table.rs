@@ -30,15 +30,17 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    for case in CASES {
+    let only = std::env::args().nth(2);
+    let is_asked = |name: &str| only.as_ref().is_none_or(|only| only == name);
+    for case in CASES.into_iter().filter(|case| is_asked(case.name)) {
         let row = of_case(case, count);
         println!("{:<20} {row}   {}", case.name, case.published);
         if row.results.len() > 1 {
             row.print_results();
         }
     }
-    for target in systems::planted() {
-        of_target(&target, count.min(SYSTEMS_MAX));
+    for target in systems::planted().iter().filter(|target| is_asked(target.name())) {
+        of_target(target, count.min(SYSTEMS_MAX));
     }
     ExitCode::SUCCESS
 }
@@ -83,8 +85,8 @@ impl std::fmt::Display for Row {
 struct Draws(fn(&mut Source) -> bool);
 
 impl Subject for Draws {
-    fn attempt(&mut self, bytes: &[u8]) -> Attempt {
-        attempt(self.0, Source::from_bytes(bytes))
+    fn attempt(&mut self, input: &Input) -> Attempt {
+        attempt(self.0, input.source())
     }
 }
 

@@ -87,3 +87,18 @@ pub(super) fn nudge(shrinker: &mut Shrinker<'_>) {
         }
     }
 }
+
+/// Tries the first few values of a number that picks one of a few by its remainder.
+pub(super) fn few(shrinker: &mut Shrinker<'_>) {
+    for at in 0..shrinker.cells().len() {
+        let Some(Value::Number { max: 2..=255, value, .. }) =
+            shrinker.cells().get(at).map(|cell| cell.value.clone())
+        else {
+            continue;
+        };
+        (2..value.min(FEW)).any(|new| shrinker.consider_number(at, new));
+        if shrinker.is_over() {
+            return;
+        }
+    }
+}

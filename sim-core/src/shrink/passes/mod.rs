@@ -5,7 +5,9 @@
 
 mod cells;
 mod counted;
+mod descend;
 mod duplicates;
+mod exchange;
 mod hand_on;
 mod integers;
 mod knock;
@@ -16,6 +18,7 @@ mod sort;
 mod spans;
 mod tail;
 mod trivial;
+mod wander;
 
 use super::Shrinker;
 
@@ -23,11 +26,12 @@ use super::Shrinker;
 pub(super) type Pass = fn(&mut Shrinker<'_>);
 
 /// Those that take few runs, in the order of a first round: what takes away most comes first.
-pub(super) const CHEAP: [Pass; 10] = [
+pub(super) const CHEAP: [Pass; 11] = [
     tail::pass,
     knock::pass,
     spans::pass,
     spans::between,
+    descend::pass,
     hand_on::pass,
     cells::pass,
     trivial::pass,
@@ -36,6 +40,20 @@ pub(super) const CHEAP: [Pass; 10] = [
     sort::pass,
 ];
 
+/// Those that take away: enough to see whether a run may become shorter.
+pub(super) const SHORT: [Pass; 5] =
+    [tail::pass, knock::pass, spans::pass, cells::pass, trivial::pass];
+
 /// Those that try many pairs of places: they come where nothing else gains any more.
-pub(super) const DEAR: [Pass; 5] =
-    [renumber::pass, pairs::pass, counted::pass, raise::pass, integers::nudge];
+pub(super) const DEAR: [Pass; 7] = [
+    renumber::pass,
+    exchange::pass,
+    pairs::pass,
+    counted::pass,
+    raise::pass,
+    integers::nudge,
+    integers::few,
+];
+
+/// Those that leave where the search is: last of all.
+pub(super) const LAST: [Pass; 2] = [raise::reorder, wander::pass];

@@ -14,7 +14,7 @@ use crate::pin;
 use crate::report;
 use crate::run::{Input, Run, Target, run};
 use crate::settings::{Settings, TraceForm, workspace};
-use crate::shrink::shrink_failure;
+use crate::shrink::Request;
 use crate::source::FORMAT;
 use crate::sweep::confirm;
 use serde::Deserialize;
@@ -306,10 +306,14 @@ fn print_failure(
     let failure = diverged.unwrap_or_else(|| failure.clone());
     let subject = Subject::File(file);
     let found_by = Identity { target, subject }.replay();
-    let save = &mut |bytes: &[u8]| report::save_shrunk(settings, target, run, &failure, bytes);
-    match shrink_failure(target, run, &failure, settings, None, save) {
-        Some(found) => report::print_shrunk(target, &found, &found_by, run.tape.to_bytes().len()),
-        None => report::print(target, run, &failure, subject, Some(file)),
+    let (first, unset) = (run, None);
+    let request =
+        Request { target, first, failure: &failure, settings, unset, is_known: &|_| false };
+    let outcome = request.shrink(&mut |first, failure, bytes| {
+        report::save_shrunk(settings, target, first, failure, bytes)
+    });
+    if !report::print_outcome(target, &outcome, &found_by, run.tape.to_bytes().len()) {
+        report::print(target, run, &failure, subject, Some(file));
     }
     failure
 }

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::identity::{Identity, Subject, artifacts, below_workspace, say};
 use crate::run::{Run, Target};
 use crate::settings::Settings;
-use crate::shrink::Found;
+use crate::shrink::{Found, Outcome};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,16 +20,7 @@ const DETAILS_MAX: usize = 60;
 
 /// Writes the report of a run as text.
 pub fn text(target: &Target, run: &Run, failure: &Failure, replay: &[String]) -> String {
-    let mut lines = vec![
-        format!(
-            "sim: FAILED target={} class={} bug={} origin=\"{}\"",
-            target.name(),
-            failure.class,
-            failure.fingerprint(target.name()),
-            failure.origin
-        ),
-        format!("  {}", failure.message),
-    ];
+    let mut lines = vec![head(target, failure), format!("  {}", failure.message)];
     let shown = failure.details.iter().take(DETAILS_MAX);
     lines.extend(shown.map(|line| format!("    {line}")));
     lines.push(format!("  plan: {}", run.plan));
@@ -44,6 +35,13 @@ pub fn text(target: &Target, run: &Run, failure: &Failure, replay: &[String]) ->
     lines.extend(last.iter().map(|line| format!("    {line}")));
     lines.extend(replay.iter().map(|line| format!("  {line}")));
     lines.join("\n")
+}
+
+/// The first line of a report.
+fn head(target: &Target, failure: &Failure) -> String {
+    let Failure { class, origin, .. } = failure;
+    let (name, bug) = (target.name(), failure.fingerprint(target.name()));
+    format!("sim: FAILED target={name} class={class} bug={bug} origin=\"{origin}\"")
 }
 
 /// Writes a failing input to the artifacts of its target; gives the file.
@@ -127,12 +125,55 @@ pub fn print(
     say(&text(target, run, failure, &replay));
 }
 
+/// Prints what came of shrinking a failure: the report of what it became, then a short one of each
+/// other failure that was met; whether there was one of the failure itself.
+pub(crate) fn print_outcome(
+    target: &Target,
+    outcome: &Outcome,
+    found_by: &str,
+    len: usize,
+) -> bool {
+    if let Some(found) = &outcome.found {
+        print_shrunk(target, found, found_by, len);
+    } else if let Some((same, times)) = outcome.unsteady {
+        say(&format!(
+            "sim: not shrunk: the failure below failed the same way in {same} of {times} runs"
+        ));
+    }
+    for other in &outcome.others {
+        print_other(target, other, found_by);
+    }
+    outcome.found.is_some()
+}
+
 /// Prints the report of what a failure was shrunk to, with the lines to replay it, and the failure
 /// as it was found.
-pub(crate) fn print_shrunk(target: &Target, found: &Found, found_by: &str, len: usize) {
-    let Found { shrunk, run, failure, file } = found;
+fn print_shrunk(target: &Target, found: &Found, found_by: &str, len: usize) {
+    let Found { shrunk, run, failure, .. } = found;
+    let mut lines = found_lines(target, found, &format!("from {len} "));
+    lines.push(format!("found:  {found_by}"));
+    for (class, origin) in shrunk.others.keys() {
+        lines.push(format!("met:    another failure on the way, {class} at {origin}"));
+    }
+    say(&text(target, run, failure, &lines));
+}
+
+/// Prints the short report of a failure that was met while another one was shrunk.
+fn print_other(target: &Target, found: &Found, found_by: &str) {
+    let Found { run, failure, .. } = found;
+    let mut lines = vec![head(target, failure), format!("  {}", failure.message)];
+    lines.push(format!("  plan: {}", run.plan));
+    let found_lines = found_lines(target, found, "");
+    lines.extend(found_lines.iter().map(|line| format!("  {line}")));
+    lines.push(format!("  met:    on the way from {found_by}"));
+    say(&lines.join("\n"));
+}
+
+/// How to replay what was found, what it took, and where the input is.
+fn found_lines(target: &Target, found: &Found, from: &str) -> Vec<String> {
+    let Found { shrunk, file, .. } = found;
     let mut lines = vec![format!(
-        "shrunk: from {len} to {} bytes in {} runs and {:.1?}{}",
+        "shrunk: {from}to {} bytes in {} runs and {:.1?}{}",
         shrunk.bytes.len(),
         shrunk.runs,
         shrunk.time,
@@ -146,9 +187,5 @@ pub(crate) fn print_shrunk(target: &Target, found: &Found, found_by: &str, len: 
         lines.push(format!("input:  {shown} ({} bytes)", shrunk.bytes.len()));
         lines.push(format!("pin:    {}", same.pin("NAME")));
     }
-    lines.push(format!("found:  {found_by}"));
-    for (class, origin) in shrunk.others.keys() {
-        lines.push(format!("met:    another failure on the way, {class} at {origin}"));
-    }
-    say(&text(target, run, failure, &lines));
+    lines
 }

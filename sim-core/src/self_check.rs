@@ -13,7 +13,8 @@ use std::time::Duration;
 /// How many times a failing input runs again in this process.
 pub const RERUNS: u32 = 3;
 
-/// Runs an input again in this process, `times` times; what differs from the first run.
+/// Runs an input again in this process, `times` times; what differs from the first run. Where that
+/// one failed, the difference says how often the others did in the same way.
 pub fn in_process(
     target: &Target,
     input: &Input,
@@ -21,7 +22,19 @@ pub fn in_process(
     times: u32,
     watchdog: Duration,
 ) -> Option<Failure> {
-    (0..times).find_map(|_| compare(first, &run(target, input, watchdog)))
+    let Some(failure) = &first.failure else {
+        return (0..times).find_map(|_| compare(first, &run(target, input, watchdog)));
+    };
+    let (mut same, mut difference) = (1, None);
+    for _ in 0..times {
+        let again = run(target, input, watchdog);
+        same += u32::from(again.failure.as_ref().is_some_and(|now| now.is_same_bug(failure)));
+        difference = difference.or_else(|| compare(first, &again));
+    }
+    let mut difference = difference?;
+    let runs = times + 1;
+    difference.details.push(format!("failed the same way in {same} of {runs} runs: {failure}"));
+    Some(difference)
 }
 
 /// Runs a file again in another process; what differs from the first run.

@@ -11,7 +11,7 @@ use crate::report;
 use crate::run::{Input, Run, Target, refuse_nesting};
 use crate::self_check;
 use crate::settings::{Seeds, Settings, workspace};
-use crate::shrink::{TIME_DEFAULT, shrink_failure};
+use crate::shrink::{Found, Request, TIME_DEFAULT};
 use crate::stage::Stage;
 use hostsim::seam::outside;
 use std::path::{Path, PathBuf};
@@ -24,13 +24,13 @@ const CHECKED: u64 = 16;
 pub struct Bug {
     /// The first of them.
     pub failure: Failure,
-    /// The seed that failed first.
+    /// The seed that failed first, or by whose failure this one was met.
     pub seed: u64,
     /// Its input, where it could be written.
     pub file: Option<PathBuf>,
     /// The hash of its history.
     pub hash: crate::history::Hash,
-    /// How many runs failed so.
+    /// How many runs failed so; none yet where it was met while another failure was shrunk.
     pub count: u64,
 }
 
@@ -198,17 +198,38 @@ impl Sweep {
             }
             None => failure,
         };
-        let (seed_text, unset) = (seed.to_string(), Some(TIME_DEFAULT));
-        let subject = Subject::Seeds(&seed_text);
-        let found_by = Identity { target, subject }.replay();
-        let save = &mut |bytes: &[u8]| report::save_shrunk(settings, target, run, &failure, bytes);
-        match shrink_failure(target, run, &failure, settings, unset, save) {
-            Some(found) => {
-                report::print_shrunk(target, &found, &found_by, run.tape.to_bytes().len());
-            }
-            None => report::print(target, run, &failure, subject, file.as_deref()),
-        }
+        let others = self.shrink(target, seed, run, &failure, file.as_deref(), settings);
         self.bugs.push(Bug { failure, seed, file, hash: run.hash, count: 1 });
+        self.bugs.extend(others);
+    }
+
+    /// Shrinks a new failure and reports it; gives the others that were met and are new as well.
+    fn shrink(
+        &self,
+        target: &Target,
+        seed: u64,
+        run: &Run,
+        failure: &Failure,
+        file: Option<&Path>,
+        settings: &Settings,
+    ) -> Vec<Bug> {
+        let (text, unset) = (seed.to_string(), Some(TIME_DEFAULT));
+        let subject = Subject::Seeds(&text);
+        let found_by = Identity { target, subject }.replay();
+        let is_known = |met: &Failure| self.bugs.iter().any(|bug| bug.failure.is_same_bug(met));
+        let request = Request { target, first: run, failure, settings, unset, is_known: &is_known };
+        let outcome = request.shrink(&mut |first, failure, bytes| {
+            report::save_shrunk(settings, target, first, failure, bytes)
+        });
+        let len = run.tape.to_bytes().len();
+        if !report::print_outcome(target, &outcome, &found_by, len) {
+            report::print(target, run, failure, subject, file);
+        }
+        let bug = |other: Found| {
+            let Found { failure, file, run, .. } = other;
+            Bug { failure, seed, file, hash: run.hash, count: 0 }
+        };
+        outcome.others.into_iter().map(bug).collect()
     }
 }
 

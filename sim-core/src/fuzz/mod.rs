@@ -25,7 +25,7 @@ use crate::report;
 use crate::run::{Input, Run, Target};
 use crate::self_check;
 use crate::settings::{Settings, Shrinking};
-use crate::shrink::shrink_failure;
+use crate::shrink::Request;
 use crate::sweep::settings_or_exit;
 use front::Front;
 use search::{Search, search};
@@ -129,17 +129,14 @@ fn report_and_crash(target: &Target, run: &Run, failure: &Failure) -> ! {
     if minimized().is_some() {
         settings.shrink = Shrinking::Off;
     }
-    let file = PathBuf::from(format!(
-        "{}min-{}-{}",
-        artifact_prefix(),
-        failure.class,
-        &run.hash.to_string()[..12]
-    ));
-    let save = &mut |bytes: &[u8]| report::write_whole(&file, bytes).map(|()| file.clone());
-    let shrunk = shrink_failure(target, run, failure, &settings, Some(SHRINK_TIME), save);
-    if let Some(found) = shrunk {
-        report::print_shrunk(target, &found, &found_by, run.tape.to_bytes().len());
-    }
+    let (first, settings, unset) = (run, &settings, Some(SHRINK_TIME));
+    let request = Request { target, first, failure, settings, unset, is_known: &|_| false };
+    let outcome = request.shrink(&mut |first, failure, bytes| {
+        let name = format!("min-{}-{}", failure.class, &first.hash.to_string()[..12]);
+        let file = PathBuf::from(artifact_prefix() + &name);
+        report::write_whole(&file, bytes).map(|()| file)
+    });
+    report::print_outcome(target, &outcome, &found_by, run.tape.to_bytes().len());
     end::end(target.name(), failure)
 }
 

@@ -1,4 +1,7 @@
-//! Shrinks the failure of a run, with the best so far in a file.
+//! Shrinks the failure of a run, and other failures that are met on the way, each with the best so
+//! far in a file of its own.
+//!
+//! It decides which failures are shrunk and for how long; how is the business of [`shrink`].
 
 use super::{Budget, Shrunk, TargetSubject, shrink};
 use crate::failure::{Class, Failure};
@@ -11,6 +14,27 @@ use std::time::Duration;
 /// How long a new failure is shrunk where nothing is said.
 pub(crate) const TIME_DEFAULT: Duration = Duration::from_secs(5);
 
+/// How many other failures are shrunk at most.
+const OTHERS_MAX: usize = 4;
+
+/// The part of the time and of the runs that each of them has: all together double it at most.
+const OTHERS_SHARE: u32 = 4;
+
+/// A failure that is to be shrunk.
+pub(crate) struct Request<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) first: &'a Run,
+    pub(crate) failure: &'a Failure,
+    pub(crate) settings: &'a Settings,
+    /// How long, where nothing is said; none is not at all.
+    pub(crate) unset: Option<Duration>,
+    /// Whether a failure that is met on the way is reported already.
+    pub(crate) is_known: &'a dyn Fn(&Failure) -> bool,
+}
+
+/// Writes the simplest input so far of a failure that was first seen in a run.
+pub(crate) type Save<'a> = &'a mut dyn FnMut(&Run, &Failure, &[u8]) -> io::Result<PathBuf>;
+
 /// A failure and the run that it became.
 pub(crate) struct Found {
     pub(crate) shrunk: Shrunk,
@@ -18,6 +42,17 @@ pub(crate) struct Found {
     pub(crate) failure: Failure,
     /// Its input, where it could be written.
     pub(crate) file: Option<PathBuf>,
+}
+
+/// What came of shrinking.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    /// What the failure became, where that is simpler.
+    pub(crate) found: Option<Found>,
+    /// What others became that were met on the way.
+    pub(crate) others: Vec<Found>,
+    /// How often the failure came again, of how many times, where it did not each time.
+    pub(crate) unsteady: Option<(u64, u64)>,
 }
 
 /// How long a failure may be shrunk; `unset` is meant where nothing is said.
@@ -34,28 +69,76 @@ fn is_shrinkable(class: Class) -> bool {
     !matches!(class, Class::Diverged | Class::Excused | Class::Inconclusive | Class::Internal)
 }
 
-/// Shrinks a failing run, where that is asked for; nothing where it is as simple as it can be. The
-/// simplest input so far is given to `save` each time, so that it is there whatever ends the process.
-pub(crate) fn shrink_failure(
-    target: &Target,
-    first: &Run,
-    failure: &Failure,
-    settings: &Settings,
-    unset: Option<Duration>,
-    save: &mut dyn FnMut(&[u8]) -> io::Result<PathBuf>,
-) -> Option<Found> {
-    let time_max = time(settings, unset).filter(|_| is_shrinkable(failure.class))?;
-    let bytes = first.tape.to_bytes();
-    let mut subject = TargetSubject { target, watchdog: settings.watchdog };
-    let budget = Budget { time_max, ..Budget::default() };
-    let mut file = None;
-    let shrunk = shrink(&mut subject, &bytes, budget, &mut |bytes| {
-        file = save(bytes).ok();
-    })?;
-    if shrunk.bytes == bytes {
-        return None;
+impl Request<'_> {
+    /// Shrinks the failure, where that is asked for, and then others that were met. The simplest
+    /// input so far is given to `save` each time, so that it is there whatever ends the process.
+    pub(crate) fn shrink(&self, save: Save<'_>) -> Outcome {
+        let time_max = time(self.settings, self.unset);
+        let Some(time_max) = time_max.filter(|_| is_shrinkable(self.failure.class)) else {
+            return Outcome::default();
+        };
+        let budget = Budget { time_max, ..Budget::default() };
+        let bytes = self.first.tape.to_bytes();
+        let Some((shrunk, file)) = self.search(self.first, self.failure, budget, save) else {
+            return Outcome::default();
+        };
+        let (same, times) = shrunk.replays;
+        let unsteady = (same < times).then_some(shrunk.replays);
+        let others = self.others(&shrunk, budget, save);
+        let is_simpler = shrunk.bytes != bytes;
+        let found = is_simpler.then(|| self.found(shrunk, self.failure, file)).flatten();
+        Outcome { found, others, unsteady }
     }
-    let run = run(target, &Input::Bytes(shrunk.bytes.clone()), settings.watchdog);
-    let failure = run.failure.clone().filter(|now| now.is_same_bug(failure))?;
-    Some(Found { shrunk, run, failure, file })
+
+    /// Shrinks the failures that were met on the way and are not known, each in its own share.
+    fn others(&self, shrunk: &Shrunk, budget: Budget, save: Save<'_>) -> Vec<Found> {
+        let share = Budget {
+            runs_max: budget.runs_max / u64::from(OTHERS_SHARE),
+            time_max: budget.time_max / OTHERS_SHARE,
+        };
+        let mut found = Vec::new();
+        for ((class, _), bytes) in &shrunk.others {
+            if found.len() == OTHERS_MAX {
+                break;
+            }
+            if !is_shrinkable(*class) {
+                continue;
+            }
+            let first = self.run(bytes);
+            let Some(failure) = first.failure.clone().filter(|now| !(self.is_known)(now)) else {
+                continue;
+            };
+            // First as it was met: it need not become simpler.
+            let met = save(&first, &failure, bytes).ok();
+            let Some((shrunk, file)) = self.search(&first, &failure, share, save) else { continue };
+            found.extend(self.found(shrunk, &failure, file.or(met)));
+        }
+        found
+    }
+
+    fn search(
+        &self,
+        first: &Run,
+        failure: &Failure,
+        budget: Budget,
+        save: Save<'_>,
+    ) -> Option<(Shrunk, Option<PathBuf>)> {
+        let watchdog = self.settings.watchdog;
+        let mut subject = TargetSubject { target: self.target, watchdog };
+        let mut file = None;
+        let shrunk = shrink(&mut subject, &first.tape.to_bytes(), budget, &mut |bytes| {
+            file = save(first, failure, bytes).ok();
+        });
+        Some((shrunk?, file))
+    }
+
+    fn found(&self, shrunk: Shrunk, before: &Failure, file: Option<PathBuf>) -> Option<Found> {
+        let run = self.run(&shrunk.bytes);
+        let failure = run.failure.clone().filter(|now| now.is_same_bug(before))?;
+        Some(Found { shrunk, run, failure, file })
+    }
+
+    fn run(&self, bytes: &[u8]) -> Run {
+        run(self.target, &Input::Bytes(bytes.to_vec()), self.settings.watchdog)
+    }
 }

@@ -25,7 +25,7 @@ use passes::Pass;
 pub use subject::{Attempt, Bug, Subject, TargetSubject};
 
 pub(crate) use draft::{Cell, Draft, Rank, Value};
-pub(crate) use failure::{Found, TIME_DEFAULT, shrink_failure};
+pub(crate) use failure::{Found, Outcome, Request, TIME_DEFAULT};
 
 use crate::history::Hash;
 use crate::run::Input;

@@ -312,7 +312,7 @@ fn print_failure(
     let outcome = request.shrink(&mut |first, failure, bytes| {
         report::save_shrunk(settings, target, first, failure, bytes)
     });
-    if !report::print_outcome(target, &outcome, &found_by, run.tape.to_bytes().len()) {
+    if !report::print_outcome(target, &failure, &outcome, &found_by, run.tape.to_bytes().len()) {
         report::print(target, run, &failure, subject, Some(file));
     }
     failure

@@ -129,6 +129,7 @@ pub fn print(
 /// other failure that was met; whether there was one of the failure itself.
 pub(crate) fn print_outcome(
     target: &Target,
+    failure: &Failure,
     outcome: &Outcome,
     found_by: &str,
     len: usize,
@@ -136,9 +137,7 @@ pub(crate) fn print_outcome(
     if let Some(found) = &outcome.found {
         print_shrunk(target, found, found_by, len);
     } else if let Some((same, times)) = outcome.unsteady {
-        say(&format!(
-            "sim: not shrunk: the failure below failed the same way in {same} of {times} runs"
-        ));
+        say(&format!("sim: not shrunk: failed the same way in {same} of {times} runs: {failure}"));
     }
     for other in &outcome.others {
         print_other(target, other, found_by);

@@ -222,7 +222,7 @@ impl Sweep {
             report::save_shrunk(settings, target, first, failure, bytes)
         });
         let len = run.tape.to_bytes().len();
-        if !report::print_outcome(target, &outcome, &found_by, len) {
+        if !report::print_outcome(target, failure, &outcome, &found_by, len) {
             report::print(target, run, failure, subject, file);
         }
         let bug = |other: Found| {

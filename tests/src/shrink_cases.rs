@@ -2,10 +2,13 @@
 //! become one and the same.
 //!
 //! They are those of the shrinking challenge of property-based testing libraries, stated on draws:
-//! lists say before each item that they go on, numbers are drawn with a bound.
+//! lists say before each item that they go on, numbers are drawn with a bound. Two more are of a
+//! toy of a store, see [`toy`].
 
 use sim_core::source::{Choice, Lane, Source};
 use sim_core::tape::SpanKind;
+
+mod toy;
 
 /// A case.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +22,7 @@ pub struct Case {
 }
 
 /// Every case.
-pub const CASES: [Case; 12] = [
+pub const CASES: [Case; 14] = [
     Case { name: "bound5", fails: bound5, published: "Hypothesis 1, 136.9; rapid 81" },
     Case { name: "large union list", fails: union, published: "Hypothesis 1, 341.0; rapid 12" },
     Case { name: "calculator", fails: calculator, published: "Hypothesis 1, 341.4" },
@@ -32,6 +35,8 @@ pub const CASES: [Case; 12] = [
     Case { name: "difference not zero", fails: not_zero, published: "" },
     Case { name: "difference small", fails: small, published: "" },
     Case { name: "difference one", fails: one, published: "rapid 20" },
+    Case { name: "lost-write", fails: toy::lost_write, published: "" },
+    Case { name: "stale-read", fails: toy::stale_read, published: "" },
 ];
 
 const MORE: Choice = Choice::one("more");

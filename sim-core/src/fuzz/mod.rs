@@ -136,7 +136,7 @@ fn report_and_crash(target: &Target, run: &Run, failure: &Failure) -> ! {
         let file = PathBuf::from(artifact_prefix() + &name);
         report::write_whole(&file, bytes).map(|()| file)
     });
-    report::print_outcome(target, &outcome, &found_by, run.tape.to_bytes().len());
+    report::print_outcome(target, failure, &outcome, &found_by, run.tape.to_bytes().len());
     end::end(target.name(), failure)
 }
 

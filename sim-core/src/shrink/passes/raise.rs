@@ -3,7 +3,6 @@
 use super::super::{Shrinker, Value};
 use super::spans::deletable;
 use crate::source::Lane;
-use crate::tape::Span;
 
 /// How many higher values are tried.
 const VALUES_MAX: u64 = 8;
@@ -15,20 +14,22 @@ const SPANS_MAX: usize = 8;
 const REORDERED_MAX: usize = 5;
 
 pub(super) fn pass(shrinker: &mut Shrinker<'_>) {
-    each_raise(shrinker, with_deletion);
+    each_value(shrinker, |now| now + 1, with_deletion);
 }
 
-/// Raises an early choice, takes a span out and exchanges two others: what now goes on at once has
-/// to begin in another order.
+/// Gives an early choice another value, exchanges two spans and may take one out: what goes on at
+/// once now has to begin in another order.
 pub(super) fn reorder(shrinker: &mut Shrinker<'_>) {
     if deletable(shrinker).len() <= REORDERED_MAX {
-        each_raise(shrinker, with_reorder);
+        each_value(shrinker, |_| 0, with_reorder);
     }
 }
 
-/// Calls `step` with each early choice and each of some higher values, up to where it gains.
-fn each_raise(
+/// Calls `step` with each early choice and each of some values, from the first on, up to where it
+/// gains.
+fn each_value(
     shrinker: &mut Shrinker<'_>,
+    first: impl Fn(u64) -> u64,
     mut step: impl FnMut(&mut Shrinker<'_>, usize, u64) -> bool,
 ) {
     for at in 0..shrinker.cells().len() {
@@ -37,7 +38,7 @@ fn each_raise(
         if cell.lane != Lane::Swarm || max > 255 {
             continue;
         }
-        for new in (value + 1..=max).take(VALUES_MAX as usize) {
+        for new in (first(value)..=max).take(VALUES_MAX as usize) {
             if step(shrinker, at, new) || shrinker.is_over() {
                 break;
             }
@@ -57,16 +58,18 @@ fn with_deletion(shrinker: &mut Shrinker<'_>, at: usize, new: u64) -> bool {
 }
 
 fn with_reorder(shrinker: &mut Shrinker<'_>, at: usize, new: u64) -> bool {
-    let spans = deletable(shrinker);
-    (0..spans.len()).any(|gone| {
-        let kept: Vec<&Span> = spans.iter().filter(|span| **span != spans[gone]).collect();
+    let spans: Vec<_> = deletable(shrinker).into_iter().map(|span| span.choices).collect();
+    // The place after the last is that of none.
+    (0..=spans.len()).rev().any(|gone| {
+        let is_kept = |place: &usize| *place != gone;
+        let kept: Vec<usize> = (0..spans.len()).filter(is_kept).collect();
         kept.windows(2).any(|pair| {
-            let (one, other) = (pair[0].choices.clone(), pair[1].choices.clone());
+            let (one, other) = (spans[pair[0]].clone(), spans[pair[1]].clone());
             one.end <= other.start
                 && shrinker.consider_with(|cells| {
                     cells[at].set_number(new);
                     one.zip(other).for_each(|(one, other)| cells.swap(one, other));
-                    cells.drain(spans[gone].choices.clone());
+                    spans.get(gone).cloned().into_iter().for_each(|gone| drop(cells.drain(gone)));
                 })
         })
     })

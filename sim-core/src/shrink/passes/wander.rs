@@ -2,7 +2,8 @@
 //! the same way is shrunk from there, though it was no simpler at first.
 //!
 //! The edits are those of a stream that is keyed by the best input, so the same input wanders the
-//! same way. A run without a configuration has none to exchange, and does not wander.
+//! same way. A run without a configuration, or without operations and events, has nothing to
+//! exchange, and does not wander.
 
 use super::super::{Cell, Shrinker, Value};
 use super::spans::deletable;
@@ -12,7 +13,7 @@ use rand_core::Rng;
 use sha2::{Digest, Sha256};
 
 /// How many edited runs are tried.
-const TRIES: u64 = 150;
+const TRIES: u64 = 300;
 
 /// The most edits at once.
 const EDITS_MAX: u64 = 4;
@@ -21,7 +22,7 @@ const EDITS_MAX: u64 = 4;
 const FEW: u64 = 12;
 
 pub(super) fn pass(shrinker: &mut Shrinker<'_>) {
-    if shrinker.best.draft.lane(Lane::Swarm).is_empty() {
+    if shrinker.best.draft.lane(Lane::Swarm).is_empty() || deletable(shrinker).is_empty() {
         return;
     }
     let key: [u8; 32] = Sha256::digest(shrinker.best.draft.to_bytes()).into();

@@ -115,7 +115,7 @@ pub enum Input {
     /// What another run chose, by name.
     Recording(Recording),
     /// Choices by their labels.
-    Script(Script),
+    Script(Box<Script>),
 }
 
 impl Input {
@@ -126,7 +126,7 @@ impl Input {
             Input::Bytes(bytes) => Source::from_bytes(bytes),
             Input::Flat(bytes) => Source::from_flat(bytes),
             Input::Recording(recording) => Source::from_recording(recording),
-            Input::Script(script) => Source::from_script(script.clone()),
+            Input::Script(script) => Source::from_script((**script).clone()),
         }
     }
 }

@@ -37,6 +37,14 @@ impl Cell {
         }
     }
 
+    /// The highest number that its bytes can say, whatever the bound of the moment was.
+    pub(crate) fn highest(&self) -> u64 {
+        match self.value {
+            Value::Number { width, .. } => width.value_max(),
+            Value::Bytes(_) => 0,
+        }
+    }
+
     /// Sets a number; a window is left as it is.
     pub(crate) fn set_number(&mut self, new: u64) {
         if let Value::Number { value, .. } = &mut self.value {

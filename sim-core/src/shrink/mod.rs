@@ -228,9 +228,11 @@ impl<'s> Shrinker<'s> {
             return false;
         }
         self.runs += 1;
-        let script = draft.to_script();
-        let script = fill.map_or(script.clone(), |fill| script.filled(fill));
-        let attempt = self.subject.attempt(&Input::Script(script));
+        let mut script = draft.to_script();
+        if let Some(fill) = fill {
+            script = script.filled(fill);
+        }
+        let attempt = self.subject.attempt(&Input::Script(Box::new(script)));
         if attempt.bug.as_ref() != Some(&self.bug) {
             self.keep_other(&attempt);
             return false;

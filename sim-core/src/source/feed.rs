@@ -32,7 +32,7 @@ pub(super) enum Feed {
     /// What another run chose, by name.
     Answers(Box<Answers>),
     /// Choices by their labels.
-    Script(Script),
+    Script(Box<Script>),
 }
 
 impl Feed {

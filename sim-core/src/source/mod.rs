@@ -97,7 +97,7 @@ impl Source {
 
     /// Makes the source of choices that are found by their labels.
     pub fn from_script(script: Script) -> Source {
-        Source { feed: Feed::Script(script), tape: Tape::default() }
+        Source { feed: Feed::Script(Box::new(script)), tape: Tape::default() }
     }
 
     /// Draws a value in `0..=max`.

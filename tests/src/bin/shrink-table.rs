@@ -1,8 +1,9 @@
-//! How well failures are shrunk: `shrink-table [COUNT]`, a hundred failing inputs a case by default.
+//! How well failures are shrunk: `shrink-table [COUNT [NAME]]`, a hundred failing inputs a case by
+//! default, of every case or of that name.
 //!
-//! One row a case: how many distinct results its failing inputs became, the longest in bytes, the
-//! mean and the most runs; then what is published of other shrinkers. The planted systems follow,
-//! with the lengths that their inputs had.
+//! One row a case: the mean real time of a shrink, how many distinct results its failing inputs
+//! became, the longest in bytes, the mean and the most runs; then what is published of other
+//! shrinkers. The planted systems follow, with the lengths that their inputs had.
 
 use sim_core::Target;
 use sim_core::failure::Class;
@@ -22,7 +23,8 @@ const WATCHDOG: Duration = Duration::from_secs(60);
 const SYSTEMS_MAX: usize = 20;
 
 fn main() -> ExitCode {
-    let count = match std::env::args().nth(1).map(|text| text.parse()) {
+    let (count, only) = (std::env::args().nth(1), std::env::args().nth(2));
+    let count = match count.map(|text| text.parse()) {
         None => 100,
         Some(Ok(count @ 1..)) => count,
         Some(_) => {
@@ -30,7 +32,6 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let only = std::env::args().nth(2);
     let is_asked = |name: &str| only.as_ref().is_none_or(|only| only == name);
     for case in CASES.into_iter().filter(|case| is_asked(case.name)) {
         let row = of_case(case, count);
@@ -51,6 +52,7 @@ struct Row {
     results: BTreeMap<Vec<u8>, u64>,
     runs: Vec<u64>,
     lens: Vec<usize>,
+    time: Duration,
     cut: u64,
 }
 
@@ -64,6 +66,7 @@ impl Row {
     fn add(&mut self, len: usize, shrunk: Shrunk) {
         *self.results.entry(shrunk.bytes).or_default() += 1;
         self.runs.push(shrunk.runs);
+        self.time += shrunk.time;
         self.lens.push(len);
         self.cut += u64::from(shrunk.is_cut);
     }
@@ -76,7 +79,8 @@ impl std::fmt::Display for Row {
         let most = self.runs.iter().max().copied().unwrap_or(0);
         let len = self.lens.iter().sum::<usize>() / self.lens.len().max(1);
         write!(f, "inputs {} of {len} bytes", self.lens.len())?;
-        write!(f, "  most runs {most}  cut {}", self.cut)?;
+        let millis = self.time.as_millis() / self.lens.len().max(1) as u128;
+        write!(f, "  most runs {most}  cut {}  mean ms {millis}", self.cut)?;
         write!(f, "  distinct {} bytes {bytes} runs {mean:.1}", self.results.len())
     }
 }

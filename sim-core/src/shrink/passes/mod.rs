@@ -45,7 +45,8 @@ pub(super) const SHORT: [Pass; 5] =
     [tail::pass, knock::pass, spans::pass, cells::pass, trivial::pass];
 
 /// Those that try many pairs of places: they come where nothing else gains any more.
-pub(super) const DEAR: [Pass; 7] = [
+pub(super) const DEAR: [Pass; 8] = [
+    hand_on::raised,
     renumber::pass,
     exchange::pass,
     pairs::pass,

@@ -26,24 +26,30 @@ pub(super) fn reorder(shrinker: &mut Shrinker<'_>) {
 }
 
 /// Calls `step` with each early choice and each of some values, from the first on, up to where it
-/// gains.
-fn each_value(
+/// gains; whether it did somewhere.
+pub(super) fn each_value(
     shrinker: &mut Shrinker<'_>,
     first: impl Fn(u64) -> u64,
     mut step: impl FnMut(&mut Shrinker<'_>, usize, u64) -> bool,
-) {
+) -> bool {
+    let mut gains = false;
     for at in 0..shrinker.cells().len() {
-        let Some(cell) = shrinker.cells().get(at) else { return };
+        let Some(cell) = shrinker.cells().get(at) else { return gains };
         let Value::Number { max, value, .. } = cell.value else { continue };
         if cell.lane != Lane::Swarm || max > 255 {
             continue;
         }
         for new in (first(value)..=max).take(VALUES_MAX as usize) {
-            if step(shrinker, at, new) || shrinker.is_over() {
+            if step(shrinker, at, new) {
+                gains = true;
                 break;
+            }
+            if shrinker.is_over() {
+                return gains;
             }
         }
     }
+    gains
 }
 
 fn with_deletion(shrinker: &mut Shrinker<'_>, at: usize, new: u64) -> bool {

@@ -13,7 +13,7 @@ use rand_core::Rng;
 use sha2::{Digest, Sha256};
 
 /// How many edited runs are tried.
-const TRIES: u64 = 300;
+const TRIES: u64 = 150;
 
 /// The most edits at once.
 const EDITS_MAX: u64 = 4;

@@ -30,6 +30,24 @@ pub enum Class {
 }
 
 impl Class {
+    /// Every class.
+    pub const ALL: [Class; 9] = [
+        Class::Correctness,
+        Class::Panic,
+        Class::Deadlock,
+        Class::Leak,
+        Class::Liveness,
+        Class::Diverged,
+        Class::Excused,
+        Class::Inconclusive,
+        Class::Internal,
+    ];
+
+    /// The class of this name.
+    pub fn from_name(name: &str) -> Option<Class> {
+        Class::ALL.into_iter().find(|class| class.name() == name)
+    }
+
     /// The exit code of sweeps and replays that end with this class.
     pub const fn exit_code(self) -> u8 {
         match self {
@@ -139,9 +157,12 @@ mod tests {
             (Class::Inconclusive, 116),
             (Class::Internal, 117),
         ];
+        assert_eq!(codes.map(|(class, _)| class), Class::ALL);
         for (class, code) in codes {
             assert_eq!(class.exit_code(), code, "{class}");
+            assert_eq!(Class::from_name(class.name()), Some(class));
         }
+        assert_eq!(Class::from_name("dead"), None);
     }
 
     #[test]

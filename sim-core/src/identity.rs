@@ -41,7 +41,10 @@ impl Identity<'_> {
         match self.subject {
             Subject::Seeds(seeds) => format!("SIM_SEEDS={seeds} {command}"),
             Subject::File(file) => {
-                format!("SIM_INPUT={} {command}", below_workspace(file).display())
+                let (name, shown) = (self.target.name(), below_workspace(file));
+                let is_named = file.parent().is_some_and(|folder| folder.ends_with(name));
+                let named = if is_named { String::new() } else { format!("SIM_TARGET={name} ") };
+                format!("SIM_INPUT={} {named}{command}", shown.display())
             }
         }
     }

@@ -107,22 +107,35 @@ pub fn print(
     subject: Subject<'_>,
     file: Option<&Path>,
 ) {
+    let len = run.tape.to_bytes().len();
+    say(&file_text(target, run, len, failure, subject, file));
+}
+
+/// Writes the report of a failing run whose input of `len` bytes is in `file`, with the lines to
+/// replay it.
+pub(crate) fn file_text(
+    target: &Target,
+    run: &Run,
+    len: usize,
+    failure: &Failure,
+    subject: Subject<'_>,
+    file: Option<&Path>,
+) -> String {
     let mut replay = vec![format!("replay: {}", Identity { target, subject }.replay())];
     if let Some(file) = file {
-        let bytes = run.tape.to_bytes().len();
         let same = Identity { target, subject: Subject::File(file) };
         if !matches!(subject, Subject::File(_)) {
             replay.push(format!("    or: {}", same.replay()));
         }
         let shown = below_workspace(file);
         let shown = shown.display();
-        replay.push(format!("input:  {shown} ({bytes} bytes)"));
+        replay.push(format!("input:  {shown} ({len} bytes)"));
         let pinned = format!("regressions/{}", target.name());
         if !file.parent().is_some_and(|folder| folder.ends_with(&pinned)) {
             replay.push(format!("pin:    {}", same.pin("NAME")));
         }
     }
-    say(&text(target, run, failure, &replay));
+    text(target, run, failure, &replay)
 }
 
 /// Prints what came of shrinking a failure: the report of what it became, then a short one of each
@@ -135,7 +148,7 @@ pub(crate) fn print_outcome(
     len: usize,
 ) -> bool {
     if let Some(found) = &outcome.found {
-        print_shrunk(target, found, found_by, len);
+        say(&shrunk_text(target, found, found_by, len));
     } else if let Some((same, times)) = outcome.unsteady {
         say(&format!("sim: not shrunk: failed the same way in {same} of {times} runs: {failure}"));
     }
@@ -145,16 +158,16 @@ pub(crate) fn print_outcome(
     outcome.found.is_some()
 }
 
-/// Prints the report of what a failure was shrunk to, with the lines to replay it, and the failure
+/// Writes the report of what a failure was shrunk to, with the lines to replay it, and the failure
 /// as it was found.
-fn print_shrunk(target: &Target, found: &Found, found_by: &str, len: usize) {
+pub(crate) fn shrunk_text(target: &Target, found: &Found, found_by: &str, len: usize) -> String {
     let Found { shrunk, run, failure, .. } = found;
     let mut lines = found_lines(target, found, &format!("from {len} "));
     lines.push(format!("found:  {found_by}"));
     for (class, origin) in shrunk.others.keys() {
         lines.push(format!("met:    another failure on the way, {class} at {origin}"));
     }
-    say(&text(target, run, failure, &lines));
+    text(target, run, failure, &lines)
 }
 
 /// Prints the short report of a failure that was met while another one was shrunk.

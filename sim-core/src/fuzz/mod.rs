@@ -2,7 +2,9 @@
 //!
 //! libfuzzer-sys ends the process on every panic. [`init`] takes that hook out, so that a panic of a
 //! node becomes a failure, is reported, and ends the process only then, as a crash that libFuzzer
-//! keeps the input of.
+//! keeps the input of. With `--keep-going` among the arguments, which libFuzzer ignores, it ends for
+//! none: each bug is kept in a folder of its own ([`keep`]), and the search goes on. What fails never
+//! becomes part of a corpus.
 //!
 //! In a step of `tmin` only the bug of the input that is made smaller counts: libFuzzer takes any
 //! crash, and would end with another bug than it began with.
@@ -10,6 +12,7 @@
 mod case;
 mod end;
 mod front;
+pub mod keep;
 mod mutate;
 mod search;
 mod tapes;
@@ -28,10 +31,15 @@ use crate::settings::{Settings, Shrinking};
 use crate::shrink::Request;
 use crate::sweep::settings_or_exit;
 use front::Front;
+use keep::Keeper;
 use search::{Search, search};
+use std::io;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+
+/// The argument with which a search goes on past failures.
+pub const KEEP_GOING: &str = "--keep-going";
 
 /// Of the passing inputs, one in so many runs again.
 const CHECKED: u64 = 1024;
@@ -70,8 +78,9 @@ fn settings() -> &'static Settings {
     SETTINGS.get_or_init(Settings::default)
 }
 
-/// Runs one input. A failure is reported in full, then the process ends as a crash.
-pub fn one(target: &Target, case: Case<'_>) {
+/// Runs one input; whether it may become part of a corpus. A failure is reported in full, then the
+/// process ends as a crash; where the search goes on past failures, each is kept instead.
+pub fn one(target: &Target, case: Case<'_>) -> bool {
     let input = match search() {
         Search::Flat => Input::Flat(case.0.to_vec()),
         _ => Input::Bytes(case.0.to_vec()),
@@ -80,14 +89,49 @@ pub fn one(target: &Target, case: Case<'_>) {
     if search() == Search::Marks {
         coverage::publish(&run.features);
     }
+    let keeps = keeper(target).is_some();
+    if let Some(failure) = run.failure.as_ref().filter(|_| keeps)
+        && with_keeper(target, |keeper| keeper.meet(target, failure)).unwrap_or(true)
+    {
+        return false;
+    }
     let is_checked = count % CHECKED == 2;
     let times = if is_checked || run.failure.is_some() { self_check::RERUNS } else { 0 };
     let diverged = self_check::in_process(target, &input, &run, times, settings().watchdog);
-    match diverged.or_else(|| run.failure.clone()) {
-        None => Front::with(target, |front| front.on_passed(input, run)),
-        Some(failure) if counts(&failure) => report_and_crash(target, &run, &failure),
-        Some(failure) => say(&format!("sim: target={} {failure}", target.name())),
+    let Some(failure) = diverged.or_else(|| run.failure.clone()) else {
+        Front::with(target, |front| front.on_passed(input, run));
+        return true;
+    };
+    if keeps {
+        let (settings, time) = (settings(), SHRINK_TIME);
+        let keep =
+            |keeper: &mut Keeper| keeper.keep(target, &run, case.0, &failure, settings, time);
+        with_keeper(target, keep);
+        return false;
     }
+    if counts(&failure) {
+        report_and_crash(target, &run, &failure);
+    }
+    say(&format!("sim: target={} {failure}", target.name()));
+    true
+}
+
+/// Who keeps failures, where the search goes on past them.
+fn keeper(target: &Target) -> Option<&'static Mutex<Keeper>> {
+    static KEEPER: OnceLock<Option<Mutex<Keeper>>> = OnceLock::new();
+    let new = || {
+        let root = settings().artifacts.clone().unwrap_or_else(crate::identity::artifacts);
+        let keeper = || Mutex::new(Keeper::new(root.join(target.name())));
+        std::env::args().any(|argument| argument == KEEP_GOING).then(keeper)
+    };
+    KEEPER.get_or_init(new).as_ref()
+}
+
+/// Lets the keeper work. Where it cannot, that is said, and the search goes on.
+fn with_keeper<T>(target: &Target, work: impl FnOnce(&mut Keeper) -> io::Result<T>) -> Option<T> {
+    let mut keeper = keeper(target)?.lock().unwrap_or_else(PoisonError::into_inner);
+    let tell = |error| say(&format!("sim: cannot keep a failure of {}: {error}", target.name()));
+    work(&mut keeper).map_err(tell).ok()
 }
 
 /// Whether a failure ends the process.
@@ -155,7 +199,12 @@ macro_rules! fuzz_target {
     ($target:path) => {
         ::libfuzzer_sys::fuzz_target!(
             init: { $crate::fuzz::init(&$target()); },
-            |case: $crate::fuzz::Case<'_>| { $crate::fuzz::one($crate::fuzz::target(), case); }
+            |case: $crate::fuzz::Case<'_>| -> ::libfuzzer_sys::Corpus {
+                match $crate::fuzz::one($crate::fuzz::target(), case) {
+                    true => ::libfuzzer_sys::Corpus::Keep,
+                    false => ::libfuzzer_sys::Corpus::Reject,
+                }
+            }
         );
         ::libfuzzer_sys::fuzz_mutator!(
             |data: &mut [u8], size: usize, max_size: usize, seed: u32| {

@@ -1,5 +1,6 @@
 //! Systems under test, and what every test shares.
 pub mod conformance;
 pub mod kernel_fuzz;
+pub mod nightly;
 pub mod shrink_cases;
 pub mod systems;

@@ -261,8 +261,8 @@ impl<'s> Shrinker<'s> {
         is_same
     }
 
-    /// Proposes choices whose run need not be simpler: where it fails in the same way and is not much
-    /// longer, it is shrunk for a while, and taken where it became simpler than the best.
+    /// Proposes choices whose run need not be simpler: where it fails in the same way and is not
+    /// much longer, it is shrunk for a while, and taken where it became simpler than the best.
     pub(crate) fn consider_anew(&mut self, cells: Vec<Cell>, fill: Seed) -> bool {
         let len = self.best.bytes.len();
         let home = self.best.clone();

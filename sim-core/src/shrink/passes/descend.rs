@@ -1,4 +1,5 @@
-//! Puts a span in place of the span of its kind that it is in: a part of an expression for the whole.
+//! Puts a span in place of the span of its kind that it is in: a part of an expression for the
+//! whole.
 
 use super::super::Shrinker;
 use super::spans::from_end;

@@ -4,7 +4,8 @@
 use super::super::{Cell, Shrinker, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is called the same: a number of a label and bound, or a byte at a place of a label's windows.
+/// What is called the same: a number of a label and bound, or a byte at a place of a label's
+/// windows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Number(&'static str, u64),

@@ -1,5 +1,5 @@
-//! Deletes spans and hands one of their numbers on to the next of their kind: a delay, mostly, whose
-//! sum the failure needs.
+//! Deletes spans and hands one of their numbers on to the next of their kind: a delay, mostly,
+//! whose sum the failure needs.
 
 use super::super::{Cell, Shrinker};
 use super::raise::each_value;
@@ -35,8 +35,8 @@ fn hand_on(shrinker: &mut Shrinker<'_>, span: &Span, next: &Span) -> bool {
 /// The most spans that go at once where an early choice is raised.
 const WINDOW_MAX: usize = 6;
 
-/// The same for several spans at once, with a higher value of an early choice: it may be what bounds
-/// the number that is handed on.
+/// The same for several spans at once, with a higher value of an early choice: it may be what
+/// bounds the number that is handed on.
 pub(super) fn raised(shrinker: &mut Shrinker<'_>) {
     let mut start = 0;
     while start < deletable(shrinker).len() {

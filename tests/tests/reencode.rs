@@ -26,10 +26,15 @@ struct Put {
     key: u8,
 }
 
-#[derive(Arbitrary, Debug)]
-struct PutSized {
-    key: u8,
-    size: u8,
+mod sized {
+    use arbitrary::Arbitrary;
+
+    /// The operation of later versions, which keeps its name: it is a mark.
+    #[derive(Arbitrary, Debug)]
+    pub(super) struct Put {
+        pub(super) key: u8,
+        pub(super) size: u8,
+    }
 }
 
 fn program(sim: &mut Sim, version: Version) {
@@ -45,7 +50,7 @@ fn program(sim: &mut Sim, version: Version) {
             &spec,
             |_: Client| (),
             move |_, Operation { op, .. }| {
-                let PutSized { key, size } = op;
+                let sized::Put { key, size } = op;
                 act(version, server, key, size)
             },
         );

@@ -13,10 +13,12 @@ use crate::coverage::Coverage;
 use crate::failure::{Class, Failure, INTERNAL_PREFIX};
 use crate::frames;
 use crate::history::{Event, History};
+use crate::identity::say;
 use crate::node::{Allowed, Panic};
 use crate::process::{Exit, Life, Shared, print};
 use hostsim::kernel::HostId;
 use hostsim::seam;
+use hostsim::seam::outside::outside_of_run;
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
@@ -237,8 +239,24 @@ pub(crate) fn install() {
         let Installed = &installed;
         if !on_panic(info) {
             before(info);
+        } else if cfg!(panic = "abort") {
+            tell_first();
         }
     }));
+}
+
+/// Says what the run failed with, where the process ends before there can be a report.
+fn tell_first() {
+    let slot = current();
+    let first = slot.as_ref().and_then(|slot| slot.first.try_borrow().ok()?.clone());
+    if let Some(Failure { class, origin, message, .. }) = first {
+        outside_of_run(|| {
+            say(&format!(
+                "sim: FAILED class={class} origin=\"{origin}\"\n  {message}\n  this build ends the \
+                 process at a panic (panic = \"abort\"): nothing is shrunk or reported further"
+            ));
+        });
+    }
 }
 
 /// Tells of a panic that ends a node's program, where no hook did. Of a program with a life, an

@@ -53,18 +53,18 @@ impl Front {
     /// An input passed.
     pub(super) fn on_passed(&mut self, input: Input, run: Box<Run>) {
         if let Input::Bytes(bytes) = input {
-            self.tapes.on_run(bytes, run.tape);
+            self.tapes.keep(&bytes, Rc::new(run.tape));
         }
     }
 
     /// The tape of an input, which is run where that is not known. libFuzzer resets its maps before
     /// each input that it runs, so what this run covers is never taken for another's.
     pub(super) fn tape(&mut self, bytes: &[u8]) -> Rc<Tape> {
-        let known = self.tapes.find(bytes);
-        let tape = known.unwrap_or_else(|| {
-            self.extra += 1;
-            Rc::new(self.run(Input::Bytes(bytes.to_vec())).tape)
-        });
+        if let Some(tape) = self.tapes.find(bytes) {
+            return tape;
+        }
+        self.extra += 1;
+        let tape = Rc::new(self.run(Input::Bytes(bytes.to_vec())).tape);
         self.tapes.keep(bytes, tape.clone());
         tape
     }

@@ -1,8 +1,11 @@
 //! The tapes of inputs, kept for the mutator, which edits choices and not bytes.
 //!
-//! It is a cache: what it holds changes how long a mutation takes, never what comes of it.
+//! It is a cache: what it holds changes how long a mutation takes, never what comes of it. Every
+//! input that ran comes in, since libFuzzer does not tell which it keeps; what was not asked for
+//! since longest goes out.
 //!
-//! Invariant: it holds no more choices than [`CHOICES_MAX`], but for the tape used last.
+//! Invariants: it holds no more choices than [`CHOICES_MAX`], but for the tape that came last. Every
+//! input that is kept has its place in the order of uses, and no other has one.
 
 use crate::tape::Tape;
 use std::collections::BTreeMap;
@@ -14,9 +17,9 @@ const CHOICES_MAX: usize = 1 << 19;
 /// Tapes by their inputs.
 #[derive(Debug, Default)]
 pub(super) struct Tapes {
-    /// The input that ran last: mostly it is the one that is mutated next.
-    last: Option<(Vec<u8>, Rc<Tape>)>,
-    kept: BTreeMap<Vec<u8>, Kept>,
+    kept: BTreeMap<Rc<[u8]>, Kept>,
+    /// The inputs by the number of their last use.
+    order: BTreeMap<u64, Rc<[u8]>>,
     choices: usize,
     uses: u64,
 }
@@ -29,33 +32,30 @@ struct Kept {
 }
 
 impl Tapes {
-    /// An input was run.
-    pub(super) fn on_run(&mut self, bytes: Vec<u8>, tape: Tape) {
-        self.last = Some((bytes, Rc::new(tape)));
-    }
-
     /// The tape of an input, where it is known.
     pub(super) fn find(&mut self, bytes: &[u8]) -> Option<Rc<Tape>> {
+        let kept = self.kept.get_mut(bytes)?;
         self.uses += 1;
-        if let Some(kept) = self.kept.get_mut(bytes) {
-            kept.used = self.uses;
-            return Some(kept.tape.clone());
+        if let Some(bytes) = self.order.remove(&kept.used) {
+            self.order.insert(self.uses, bytes);
         }
-        let (last, tape) = self.last.as_ref()?;
-        (last == bytes).then(|| tape.clone())
+        kept.used = self.uses;
+        Some(kept.tape.clone())
     }
 
-    /// Keeps a tape, and forgets those that were not used for longest where there are too many.
+    /// Keeps the tape of an input.
     pub(super) fn keep(&mut self, bytes: &[u8], tape: Rc<Tape>) {
-        self.choices += tape.len();
-        let kept = Kept { tape, used: self.uses };
-        if let Some(before) = self.kept.insert(bytes.to_vec(), kept) {
-            self.choices -= before.tape.len();
+        if self.find(bytes).is_some() {
+            return;
         }
-        while self.choices > CHOICES_MAX && self.kept.len() > 1 {
-            let oldest = self.kept.iter().min_by_key(|(_, kept)| kept.used);
-            let Some(bytes) = oldest.map(|(bytes, _)| bytes.clone()) else { return };
-            let gone = self.kept.remove(&bytes);
+        self.uses += 1;
+        self.choices += tape.len();
+        let bytes: Rc<[u8]> = bytes.into();
+        self.order.insert(self.uses, bytes.clone());
+        self.kept.insert(bytes, Kept { tape, used: self.uses });
+        while self.choices > CHOICES_MAX && self.order.len() > 1 {
+            let Some((_, oldest)) = self.order.pop_first() else { return };
+            let gone = self.kept.remove(&oldest);
             self.choices -= gone.map_or(0, |gone| gone.tape.len());
         }
     }
@@ -66,39 +66,36 @@ mod tests {
     use super::*;
     use crate::source::{Choice, Lane};
 
-    fn tape(len: usize) -> Tape {
+    fn tape(len: usize) -> Rc<Tape> {
         let mut tape = Tape::default();
         (0..len).for_each(|_| tape.push_value(Lane::App, Choice::one("one"), 255, 0));
-        tape
+        Rc::new(tape)
     }
 
     #[test]
-    fn the_last_is_known_and_what_is_kept_stays_known() {
+    fn what_is_kept_is_known() {
         let mut tapes = Tapes::default();
         assert!(tapes.find(b"a").is_none());
-        tapes.on_run(b"a".to_vec(), tape(1));
-        let found = tapes.find(b"a").expect("it ran last");
-        tapes.keep(b"a", found);
-        tapes.on_run(b"b".to_vec(), tape(2));
+        tapes.keep(b"a", tape(1));
+        tapes.keep(b"b", tape(2));
+        tapes.keep(b"a", tape(3));
         assert_eq!(tapes.find(b"a").expect("it is kept").len(), 1);
-        assert_eq!(tapes.find(b"b").expect("it ran last").len(), 2);
-        tapes.on_run(b"c".to_vec(), tape(3));
-        assert!(tapes.find(b"b").is_none());
+        assert_eq!(tapes.find(b"b").expect("it is kept").len(), 2);
+        assert_eq!((tapes.choices, tapes.order.len()), (3, 2));
     }
 
     #[test]
     fn those_that_were_not_used_for_longest_are_forgotten() {
         let mut tapes = Tapes::default();
-        let large = Rc::new(tape(CHOICES_MAX / 2));
-        for name in [b"a", b"b"] {
-            tapes.find(name);
-            tapes.keep(name, large.clone());
-        }
+        let large = tape(CHOICES_MAX / 2);
+        tapes.keep(b"a", large.clone());
+        tapes.keep(b"b", large.clone());
         assert!(tapes.find(b"a").is_some());
         tapes.keep(b"c", large.clone());
         assert!(tapes.find(b"b").is_none());
         assert!(tapes.find(b"a").is_some() && tapes.find(b"c").is_some());
-        tapes.keep(b"c", large);
-        assert_eq!(tapes.choices, CHOICES_MAX / 2 * 2);
+        assert_eq!((tapes.choices, tapes.order.len()), (CHOICES_MAX / 2 * 2, 2));
+        tapes.keep(b"d", tape(CHOICES_MAX + 1));
+        assert!(tapes.find(b"d").is_some() && tapes.find(b"a").is_none());
     }
 }

@@ -97,6 +97,21 @@ impl Draft {
         Draft { cells: cells.collect(), spans: tape.spans().collect() }
     }
 
+    /// The bytes of each lane, every choice at its full width.
+    pub(crate) fn to_lanes(&self) -> Lanes {
+        let mut lanes = Lanes::default();
+        for Cell { lane, value, .. } in &self.cells {
+            match value {
+                Value::Number { width, value, .. } => {
+                    let bytes = value.to_le_bytes();
+                    lanes.lane_mut(*lane).extend_from_slice(&bytes[..width.bytes()]);
+                }
+                Value::Bytes(bytes) => lanes.lane_mut(*lane).extend_from_slice(bytes),
+            }
+        }
+        lanes
+    }
+
     /// The same choices to be made again, each where its label is drawn.
     pub(crate) fn to_script(&self) -> Script {
         let mut script = Script::default();

@@ -49,15 +49,16 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let mut table = Vec::new();
-    for target in &options.targets {
-        let Some(binary) = build(target.name()) else {
-            eprintln!("ablation: the fuzz target {} cannot be built", target.name());
-            return ExitCode::from(2);
-        };
-        table.push(ROWS.map(|row| cell(target, &binary, &row, &options)));
-    }
-    print(&options, &table);
+    let binaries: Option<Vec<PathBuf>> =
+        options.targets.iter().map(|target| build(target.name())).collect();
+    let Some(binaries) = binaries else {
+        eprintln!("ablation: a fuzz target cannot be built");
+        return ExitCode::from(2);
+    };
+    let targets = options.targets.iter().zip(&binaries);
+    let columns =
+        targets.map(|(target, binary)| ROWS.map(|row| cell(target, binary, &row, &options)));
+    print(&options, &columns.collect::<Vec<_>>());
     ExitCode::SUCCESS
 }
 
@@ -71,16 +72,21 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
             "--seeds" => options.seeds = number?,
             "--cap" => options.cap = number?,
             "--target" => {
-                let known = systems::planted().into_iter().find(|one| one.name() == value);
+                let known = searched().into_iter().find(|one| one.name() == value);
                 options.targets.push(known.ok_or_else(|| format!("{value} is no planted system"))?);
             }
             _ => return Err(format!("unknown {name}; known are --seeds, --cap and --target")),
         }
     }
     if options.targets.is_empty() {
-        options.targets = systems::planted();
+        options.targets = searched();
     }
     Ok(options)
+}
+
+/// The systems with something to find.
+fn searched() -> Vec<Target> {
+    [systems::planted(), systems::deep()].concat()
 }
 
 /// The folder of the workspace.

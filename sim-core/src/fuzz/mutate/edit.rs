@@ -15,8 +15,8 @@ use std::ops::Range;
 /// How many spans or choices one edit is about at most.
 const COUNT_MAX: usize = 16;
 
-/// How many bytes a lane that was short is given at most.
-const SUPPLY_MAX: usize = 24;
+/// How many bytes a lane is given beside twice what was drawn of it.
+const SUPPLY: usize = 24;
 
 /// A kind of edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,8 +39,12 @@ pub(super) enum Edit {
     Calm,
     /// Puts new spans after the last of a kind, each of the form of one that is there.
     Append,
-    /// Gives bytes to a lane of which the run drew more than there was.
+    /// Gives any bytes to a lane of which the run drew more than there was.
     Supply,
+    /// Puts any bytes in place of lanes: all, or each by chance.
+    Renew,
+    /// Keeps what the run drew up to some choice, and puts any bytes in place of all after it.
+    Branch,
 }
 
 impl Edit {
@@ -57,6 +61,8 @@ impl Edit {
             Edit::Calm => calm(draft, random),
             Edit::Append => append(draft, random),
             Edit::Supply => return supply(draft, lanes, random),
+            Edit::Renew => return renew(draft, lanes, random),
+            Edit::Branch => return branch(draft, random),
         };
         cells.filter(|cells| *cells != draft.cells).map(|cells| lanes_of(&cells))
     }
@@ -65,7 +71,7 @@ impl Edit {
 /// The lanes of choices.
 pub(super) fn lanes_of(cells: &[Cell]) -> Lanes {
     let draft = Draft { cells: cells.to_vec(), spans: Vec::new() };
-    Lanes::decode(&draft.to_bytes())
+    draft.to_lanes().canonical()
 }
 
 /// How many bytes of a lane a run drew.
@@ -271,8 +277,39 @@ fn supply(draft: &Draft, lanes: &Lanes, random: &mut Random) -> Option<Lanes> {
     let is_short = |lane: &Lane| drawn(draft, *lane) > lanes.lane(*lane).len();
     let short: Vec<Lane> = Lane::ALL.into_iter().filter(is_short).collect();
     let lane = *random.pick(&short)?;
-    let count = 1 + random.below(SUPPLY_MAX);
+    let more = any(drawn(draft, lane), random);
     let mut lanes = lanes.clone();
-    lanes.lane_mut(lane).extend((0..count).map(|_| random.up_to(255) as u8));
+    lanes.lane_mut(lane).extend(more);
     Some(lanes)
+}
+
+fn renew(draft: &Draft, lanes: &Lanes, random: &mut Random) -> Option<Lanes> {
+    let is_whole = random.one_in(2);
+    let mut lanes = lanes.clone();
+    for lane in Lane::ALL {
+        if is_whole || random.one_in(3) {
+            *lanes.lane_mut(lane) = any(drawn(draft, lane), random);
+        }
+    }
+    Some(lanes)
+}
+
+/// The run goes as before up to the choice, since every draw before it reads what it read.
+fn branch(draft: &Draft, random: &mut Random) -> Option<Lanes> {
+    let is_later = |at: &usize| draft.cells[*at].lane != Lane::Swarm;
+    let later: Vec<usize> = (0..draft.cells.len()).filter(is_later).collect();
+    let kept = &draft.cells[..*random.pick(&later)?];
+    let kept = Draft { cells: kept.to_vec(), spans: Vec::new() };
+    let mut lanes = kept.to_lanes();
+    for lane in Lane::ALL {
+        let rest = drawn(draft, lane) - drawn(&kept, lane);
+        lanes.lane_mut(lane).extend(any(rest, random));
+    }
+    Some(lanes)
+}
+
+/// Any bytes for a lane of which so many were drawn; mostly more than that.
+fn any(drawn: usize, random: &mut Random) -> Vec<u8> {
+    let count = 1 + random.below(2 * drawn + SUPPLY);
+    (0..count).map(|_| random.up_to(255) as u8).collect()
 }

@@ -37,7 +37,7 @@ enum Kind {
 }
 
 /// The kinds and their weights, by which they were measured to find most (`manual::search`).
-const KINDS: [(Kind, u64); 11] = [
+const KINDS: [(Kind, u64); 13] = [
     (Kind::Lane, 12),
     (Kind::Edit(Edit::Drop), 2),
     (Kind::Edit(Edit::Duplicate), 4),
@@ -49,6 +49,8 @@ const KINDS: [(Kind, u64); 11] = [
     (Kind::Edit(Edit::Calm), 1),
     (Kind::Edit(Edit::Append), 4),
     (Kind::Edit(Edit::Supply), 4),
+    (Kind::Edit(Edit::Renew), 6),
+    (Kind::Edit(Edit::Branch), 16),
 ];
 
 /// The kinds while libFuzzer makes an input smaller, which wants another that is shorter.

@@ -2,7 +2,7 @@
 
 use super::edit::lanes_of;
 use super::*;
-use crate::shrink::{Cell, Value};
+use crate::shrink::{Cell, Draft, Value};
 use crate::source::{Choice, Source};
 use crate::tape::{SpanKind, Tape};
 use std::collections::BTreeMap;
@@ -308,6 +308,36 @@ fn a_lane_that_was_short_is_given_bytes() {
     let asked = [Lane::Swarm.index(), Lane::Workload.index()];
     assert!(lanes.iter().all(|lane| asked.contains(lane)));
     assert!(asked.iter().all(|lane| lanes.contains(lane)));
+}
+
+#[test]
+fn lanes_are_renewed_whole() {
+    let parent = parent(&sample());
+    let mut renewed = [0; Lane::COUNT];
+    for seed in 0..1_000 {
+        let lanes = Edit::Renew.apply(&parent.draft, &parent.lanes, &mut Random::new(seed));
+        let lanes = lanes.expect("there is always something to renew");
+        let differs = |lane: &Lane| lanes.lane(*lane) != parent.lanes.lane(*lane);
+        Lane::ALL.into_iter().filter(differs).for_each(|lane| renewed[lane.index()] += 1);
+    }
+    // Half of the time all, else each by one in three: two thirds.
+    assert!(renewed.iter().all(|times| (550..750).contains(times)), "{renewed:?}");
+}
+
+#[test]
+fn a_branch_goes_as_before_up_to_a_choice_and_then_otherwise() {
+    let before = tape_of(&sample());
+    let parent = parent(&sample());
+    let mut lens = BTreeMap::new();
+    for seed in 0..2_000 {
+        let lanes = Edit::Branch.apply(&parent.draft, &parent.lanes, &mut Random::new(seed));
+        let after = tape_of(&lanes.expect("there are choices").encode());
+        let same = before.iter().zip(after.iter()).take_while(|(one, other)| one == other).count();
+        assert!(same >= 2, "the swarm stays");
+        *lens.entry(same).or_insert(0) += 1;
+    }
+    assert!((2..before.len() - 1).all(|len| lens.contains_key(&len)), "{lens:?}");
+    assert!(Edit::Branch.apply(&Draft::default(), &parent.lanes, &mut Random::new(1)).is_none());
 }
 
 #[test]

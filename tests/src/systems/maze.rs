@@ -42,7 +42,7 @@ impl<'a> Arbitrary<'a> for Take {
 
 /// The target.
 pub fn target() -> Target {
-    Target::new("sim_maze", build)
+    Target::new("sim_maze_planted", build)
 }
 
 fn build(sim: &mut Sim) {

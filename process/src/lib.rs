@@ -34,6 +34,7 @@ mod crash;
 mod host;
 #[cfg(feature = "os")]
 mod os;
+pub mod retry;
 mod signal;
 mod stream;
 pub mod system;

@@ -51,6 +51,7 @@ pub use process::Process;
 pub use route::Route;
 pub use run::Target;
 pub use sim::Sim;
+pub use sim_process::retry;
 
 /// The example of the README compiles.
 #[cfg(doctest)]

@@ -12,13 +12,19 @@ impl Sim {
     pub(crate) fn deadlock(&mut self) -> Failure {
         let text = format!("nothing is pending, no timer is set, and {}", self.unended());
         let mut failure = Failure::new(Class::Deadlock, "nothing pending", text);
-        failure.details = self.standing();
+        failure.details = self.everybody();
+        failure
+    }
+
+    /// Who does not run, what is in force, and what everybody waits for.
+    pub(crate) fn everybody(&mut self) -> Vec<String> {
+        let mut details = self.standing();
         for host in (0..self.seats.len() as u32).map(HostId) {
             let name = self.seat_of(host).facts.name.clone();
             let lines = self.waits(host);
-            failure.details.extend(lines.into_iter().map(|line| format!("{name}: {line}")));
+            details.extend(lines.into_iter().map(|line| format!("{name}: {line}")));
         }
-        failure
+        details
     }
 
     /// A limit of the run was reached: who did not end by then, and what may be why.

@@ -83,6 +83,10 @@ impl Sim {
             self.slot.allow(settings.allowed.clone(), seat.record.clone());
             node.records.push(seat.record.clone());
             self.seats.push(seat);
+            if let Some((port, bound)) = settings.ready {
+                let name = self.seat_of(host).facts.name.clone();
+                self.await_ready(host, &name, port, bound);
+            }
             node.hosts.push(host);
             node.addresses.push(address);
             node.addresses_v6.push(address_v6);
@@ -131,6 +135,7 @@ impl Sim {
         self.plan_operation();
         self.plan_fault();
         (0..self.lifecycles.len() as u32).for_each(|number| self.plan_lifecycle(number));
+        self.plan_heal();
         let failure = loop {
             if let Some(failure) = self.settle() {
                 break Some(failure);
@@ -138,8 +143,14 @@ impl Sim {
             if let Some(failure) = self.judge(|checker| checker.step()) {
                 break Some(failure);
             }
-            if self.is_done() && !self.start_last() {
-                break self.judge(|checker| checker.end());
+            self.look_at_goals();
+            if self.is_done() {
+                match self.end_safety() {
+                    Err(failure) => break Some(failure),
+                    Ok(true) => continue,
+                    Ok(false) if self.start_last() || !self.liveness.is_reached() => {}
+                    Ok(false) => break self.judge(|checker| checker.end()),
+                }
             }
             if let Err(failure) = self.step() {
                 break Some(failure);
@@ -164,6 +175,7 @@ impl Sim {
         std::mem::take(&mut self.seats).into_iter().for_each(Seat::let_go);
         self.lifecycles.clear();
         self.rollouts.clear();
+        drop_apart(std::mem::take(&mut self.liveness));
         drop_apart(self.next.take());
         drop_apart(self.workload.take());
         self.checkers.drain(..).for_each(drop_apart);
@@ -330,7 +342,10 @@ impl Sim {
             let network = self.world.network();
             (network.now(), network.agenda().earliest())
         };
-        let Some(due) = earliest else { return Err(self.deadlock()) };
+        let Some(due) = earliest else {
+            let healed = self.end_safety()?;
+            return if healed { Ok(()) } else { Err(self.deadlock()) };
+        };
         let now = due.max(now.next());
         self.steps += 1;
         if self.steps > self.limits.events_max {
@@ -383,6 +398,9 @@ impl Sim {
                     Moment::Kill => self.on_kill(HostId(number)),
                     Moment::Drawn => self.begin_drawn(number),
                     Moment::Bound => self.on_bound(number),
+                    Moment::Safety => self.on_safety(),
+                    Moment::Goal => Some(self.on_goal(number)),
+                    Moment::Ready => self.on_ready(HostId(number)),
                 };
             }
         }
@@ -430,6 +448,7 @@ impl Sim {
         let Next { id, host, text, task, .. } = self.next.take().expect("it was scheduled");
         self.record(Event::Operation { id: id.0, host: host.0, text: &text });
         self.outstanding += 1;
+        self.liveness.on_progress(self.world.now());
         let kind = kind_of(&text);
         self.slot.cover(|coverage| coverage.on_operation(kind));
         self.under_way.push((id, kind.to_owned()));
@@ -447,6 +466,7 @@ impl Sim {
             let (ending, text) = (outcome.ending, outcome.text.as_str());
             self.record(Event::Outcome { id: id.0, ending, text });
             self.outstanding -= 1;
+            self.liveness.on_progress(self.world.now());
             self.under_way.retain(|(other, _)| *other != id);
             self.plan_operation();
         }

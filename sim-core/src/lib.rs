@@ -19,6 +19,7 @@ pub mod fuzz;
 pub mod history;
 pub mod identity;
 pub mod lifecycle;
+pub mod liveness;
 pub mod manual;
 pub mod mark;
 pub mod node;

@@ -14,6 +14,7 @@ use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::path::{Component, Path};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// A panic of a node's program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub(crate) struct Settings {
     pub(crate) drains: bool,
     pub(crate) is_stopped: bool,
     pub(crate) is_client: bool,
+    /// On which port it listens, and how long after its start at most.
+    pub(crate) ready: Option<(u16, Duration)>,
     pub(crate) allowed: Option<Allowed>,
 }
 
@@ -104,6 +107,15 @@ impl NodeSpec {
     /// socket: else the run fails with class `leak`.
     pub fn drains(mut self) -> NodeSpec {
         self.settings.drains = true;
+        self
+    }
+
+    /// Says that a process listens on a port of its address within a bound of its start, else the run
+    /// fails with class `liveness`. That is looked at when the bound passed since a start, where no
+    /// control was in force or began meanwhile; and within the same bound of the heal, from which on
+    /// nothing stands in the way (see [`crate::liveness`]).
+    pub fn ready_on(mut self, port: u16, bound: Duration) -> NodeSpec {
+        self.settings.ready = Some((port, bound));
         self
     }
 

@@ -7,6 +7,7 @@ use crate::dir::Folder;
 use crate::driver::{self, Limits};
 use crate::history::{Event, History};
 use crate::lifecycle::{self, Lifecycle, Seat};
+use crate::liveness::Liveness;
 use crate::node::{Node, NodeSpec, wrap};
 use crate::panics::Slot;
 use crate::process::Process;
@@ -46,6 +47,11 @@ impl Progress {
     /// Takes those that ended.
     pub(crate) fn take_finished(&self) -> Vec<HostId> {
         std::mem::take(&mut self.0.borrow_mut().1)
+    }
+
+    /// Whether one has not ended.
+    pub(crate) fn has(&self, host: HostId) -> bool {
+        self.0.borrow().0.contains(&host)
     }
 
     pub(crate) fn begin(&self, host: HostId) {
@@ -103,6 +109,7 @@ pub struct Sim {
     pub(crate) next_fault: Option<control::NextFault>,
     pub(crate) lifecycles: Vec<lifecycle::Drawn>,
     pub(crate) rollouts: Vec<Option<lifecycle::Running>>,
+    pub(crate) liveness: Liveness,
     /// Real files of the hosts.
     pub(crate) folder: Arc<Folder>,
 }
@@ -151,6 +158,7 @@ impl Sim {
             next_fault: None,
             lifecycles: Vec::new(),
             rollouts: Vec::new(),
+            liveness: Liveness::default(),
             folder: Arc::default(),
         };
         driver::observe(&sim);
@@ -213,7 +221,7 @@ impl Sim {
         self.add_client(NodeSpec::new(name).stopped(), app)
     }
 
-    fn add_client<A, F>(&mut self, mut spec: NodeSpec, app: A) -> Node
+    pub(crate) fn add_client<A, F>(&mut self, mut spec: NodeSpec, app: A) -> Node
     where
         A: Fn(Process) -> F + 'static,
         F: Future<Output = ()> + 'static,

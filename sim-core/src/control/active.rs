@@ -13,22 +13,24 @@ use std::time::Duration;
 
 /// A control of a run, and what it found when it began.
 #[derive(Debug)]
-struct Entry {
-    control: Control,
-    handle: Handle,
-    is_active: bool,
+pub(super) struct Entry {
+    pub(super) control: Control,
+    pub(super) handle: Handle,
+    pub(super) is_active: bool,
     /// The connections that it holds or paces.
-    wires: Vec<WireId>,
+    pub(super) wires: Vec<WireId>,
 }
 
 /// The controls of a run, by their number in the order in which they were given.
 #[derive(Debug, Default)]
 pub(crate) struct Active {
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     /// What they ask of the run, past the network.
     orders: Vec<Order>,
     /// How many are in force.
-    count: usize,
+    pub(super) count: usize,
+    /// How many began.
+    begun: u64,
     /// How many connections were dialed when they last looked.
     dialed: u32,
     /// Connections through routes that had no host then.
@@ -70,6 +72,11 @@ impl Active {
         self.count == 0
     }
 
+    /// How many began by now.
+    pub(crate) fn begun(&self) -> u64 {
+        self.begun
+    }
+
     /// The controls in force, in words.
     pub(crate) fn describe(&self, network: &Network) -> Vec<String> {
         let active = self.entries.iter().filter(|entry| entry.is_active);
@@ -87,6 +94,7 @@ impl Active {
         if entry.handle.is_released() {
             return None;
         }
+        self.begun += 1;
         let text = entry.control.describe(network);
         if let Action::Latency { from, to, .. } = &entry.control.action {
             for (from, to) in pairs(from, to) {

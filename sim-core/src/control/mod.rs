@@ -32,6 +32,7 @@
 
 mod active;
 mod drawn;
+mod heal;
 mod life;
 mod select;
 mod turn;

@@ -97,6 +97,12 @@ impl Connections {
         self
     }
 
+    /// Only those that the simulator's own condition holds for too.
+    pub(super) fn and(self, more: impl Fn(&ConnectionView) -> bool + 'static) -> Connections {
+        let before = self.predicate.clone();
+        self.that(move |view| more(view) && before.as_ref().is_none_or(|before| before(view)))
+    }
+
     pub(super) fn has(&self, connection: &ConnectionView) -> bool {
         let [dialer, acceptor] = connection.hosts;
         self.from.as_ref().is_none_or(|hosts| hosts.has(dialer))

@@ -132,6 +132,9 @@ impl Sim {
 
     pub(crate) fn begin_fault(&mut self) -> Option<Failure> {
         let fault = self.next_fault.take().expect("it was scheduled");
+        if self.liveness.is_healed() {
+            return None;
+        }
         let control = fault.control(&self.world.network());
         let failure = control.and_then(|control| {
             drop(self.controls.apply(control));

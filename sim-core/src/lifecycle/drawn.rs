@@ -294,6 +294,9 @@ impl Sim {
     }
 
     pub(crate) fn begin_drawn(&mut self, number: u32) -> Option<Failure> {
+        if self.liveness.is_healed() {
+            return None;
+        }
         let failure = self.begin_next(number);
         self.plan_lifecycle(number);
         failure

@@ -83,6 +83,12 @@ pub(crate) enum Moment {
     Drawn,
     /// A rollout's bound for the readiness of a replica.
     Bound,
+    /// The safety phase may be over.
+    Safety,
+    /// The bound of a goal.
+    Goal,
+    /// A process had its time to be ready.
+    Ready,
 }
 
 impl Moment {
@@ -95,7 +101,10 @@ impl Moment {
         match key.minor {
             0 => Moment::Kill,
             1 => Moment::Drawn,
-            _ => Moment::Bound,
+            2 => Moment::Bound,
+            3 => Moment::Safety,
+            4 => Moment::Goal,
+            _ => Moment::Ready,
         }
     }
 }

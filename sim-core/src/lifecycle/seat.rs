@@ -38,6 +38,8 @@ pub(crate) struct Seat {
     pub(crate) is_told: bool,
     /// How many sockets earlier lives left open.
     left_open: usize,
+    /// When it should be ready, and how many controls had begun when it started.
+    pub(crate) ready: Option<(Instant, u64)>,
 }
 
 impl Seat {
@@ -53,6 +55,7 @@ impl Seat {
             kill_at: None,
             is_told: false,
             left_open: 0,
+            ready: None,
         }
     }
 
@@ -121,6 +124,7 @@ impl Sim {
             machine.spawn(run(app, system));
         }
         (seat.machine, seat.is_told) = (Some(machine), false);
+        self.plan_ready(host);
     }
 
     /// The seed of `select!` of a host's next life.

@@ -119,6 +119,28 @@ pub fn fail(message: impl Into<String>) {
     }
 }
 
+/// Ends the run without a verdict, for a reason: a precondition that the test states broke, so that
+/// the system is not asked for what it promises. From node code, an operation or a checker; the
+/// code goes on to its next await.
+///
+/// An excused run is no failure. A sweep counts such runs and fails where they are too many
+/// ([`Target::excused_max`](crate::Target::excused_max)): what is always excused is never tested.
+/// What failed before stands. Outside a run it panics with the reason.
+///
+/// ```no_run
+/// # let (late, envelope) = (9, 5);
+/// if late > envelope {
+///     sim_core::excuse("the clock service is slower than it promises");
+/// }
+/// ```
+#[track_caller]
+pub fn excuse(reason: impl Into<String>) {
+    let failure = Failure::new(Class::Excused, place(Location::caller()), reason);
+    if let Err(failure) = panics::report(failure) {
+        panic!("{failure}");
+    }
+}
+
 /// Fails the run where a condition does not hold. The message names the property.
 ///
 /// ```

@@ -46,7 +46,7 @@ pub mod tape;
 pub mod termination;
 pub mod workload;
 
-pub use check::{Checker, Violation, fail};
+pub use check::{Checker, Violation, excuse, fail};
 pub use coverage::observe;
 pub use process::Process;
 pub use route::Route;

@@ -261,6 +261,9 @@ pub fn test_case(target: &Target, case: &Case, settings: &Settings) -> Result<()
             None => format!("the run failed: {class}"),
         });
     }
+    if let (Verdict::Failed, Some(reason)) = (&verdict, &run.excuse) {
+        return Err(format!("the run was excused: {reason}"));
+    }
     advice(target, &case.file, &case.expectation, &verdict).map_or(Ok(()), Err)
 }
 
@@ -355,7 +358,11 @@ pub fn input(target: &Target, file: &Path, settings: &Settings) -> Replayed {
         return Replayed::Failed(print_failure(target, &run, failure, file, settings).class);
     }
     let (hash, events) = (run.hash, run.history.len());
-    say(&format!("sim: PASSED target={} hash={hash} events={events}", target.name()));
+    let how = if run.excuse.is_some() { "EXCUSED" } else { "PASSED" };
+    say(&format!("sim: {how} target={} hash={hash} events={events}", target.name()));
+    if let Some(reason) = &run.excuse {
+        say(&format!("  excused: {reason}"));
+    }
     let verdict = expectation.judge(&run);
     if let Some(advice) = advice(target, file, &expectation, &verdict) {
         say(&format!("  {advice}"));

@@ -15,7 +15,7 @@ use crate::mark::Marks;
 use crate::panics::Scope;
 use crate::recording::Recording;
 use crate::sim::Sim;
-use crate::source::{Script, Source};
+use crate::source::{Ratio, Script, Source};
 use crate::stage::Watch;
 use crate::swarm::Plan;
 use crate::tape::Tape;
@@ -39,7 +39,11 @@ pub struct Target {
     prepare: Arc<dyn Fn() -> Body + Send + Sync>,
     /// A run was seen to leave something in its thread.
     marks_threads: Arc<AtomicBool>,
+    excused_max: Ratio,
 }
+
+/// The largest share of the runs of a sweep that may be excused, where a target says nothing.
+pub const EXCUSED_MAX: Ratio = Ratio::new(1, 2);
 
 type Body = Box<dyn FnOnce(&mut Sim) + Send>;
 
@@ -75,7 +79,20 @@ impl Target {
         file: &'static str,
         prepare: impl Fn() -> Body + Send + Sync + 'static,
     ) -> Target {
-        Target { name, file, prepare: Arc::new(prepare), marks_threads: Arc::default() }
+        let marks_threads = Arc::default();
+        Target { name, file, prepare: Arc::new(prepare), marks_threads, excused_max: EXCUSED_MAX }
+    }
+
+    /// Sets the largest share of the runs of a sweep that may be excused: [`EXCUSED_MAX`], if not set.
+    #[must_use]
+    pub fn excused_max(mut self, share: Ratio) -> Target {
+        self.excused_max = share;
+        self
+    }
+
+    /// The largest share of the runs of a sweep that may be excused.
+    pub(crate) fn excused_share_max(&self) -> Ratio {
+        self.excused_max
     }
 
     /// The name.
@@ -136,6 +153,8 @@ impl Input {
 pub struct Run {
     /// Why it did not pass.
     pub failure: Option<Failure>,
+    /// Why it was excused; then it neither failed nor passed.
+    pub excuse: Option<String>,
     /// What happened.
     pub history: History,
     /// The hash of that.
@@ -161,7 +180,8 @@ pub struct Run {
 impl Run {
     /// The class, where it did not pass.
     pub fn class(&self) -> Option<Class> {
-        self.failure.as_ref().map(|failure| failure.class)
+        let excused = self.excuse.as_ref().map(|_| Class::Excused);
+        self.failure.as_ref().map(|failure| failure.class).or(excused)
     }
 
     /// A run whose thread ended before it.
@@ -174,6 +194,7 @@ impl Run {
         let history = History::default();
         Run {
             failure: Some(failure),
+            excuse: None,
             hash: history.hash(),
             history,
             plan: Plan::default(),
@@ -306,10 +327,15 @@ fn run_here(body: Body, source: Source, watch: &Arc<Watch>) -> Run {
     };
     let Coverage { marks, features } = slot.take_coverage();
     let broken = sim.let_go();
-    let failure = failure.or(broken);
+    let (excused, failure): (Vec<_>, Vec<_>) =
+        failure.into_iter().chain(broken).partition(|failure| failure.class == Class::Excused);
+    let failure = failure.into_iter().next();
+    let excuse = excused.into_iter().next().map(|excused| excused.message);
+    let excuse = excuse.filter(|_| failure.is_none());
     let history = sim.history.take();
     let run = Run {
         failure,
+        excuse,
         hash: history.hash(),
         history,
         plan: std::mem::take(&mut sim.plan),

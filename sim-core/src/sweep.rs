@@ -14,6 +14,7 @@ use crate::settings::{Seeds, Settings, workspace};
 use crate::shrink::{Found, Request, TIME_DEFAULT};
 use crate::stage::Stage;
 use hostsim::seam::outside;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Of the passing runs, one in so many is run again.
@@ -47,6 +48,10 @@ pub struct Sweep {
     pub diverged: u64,
     /// How many the watchdog or a limit ended.
     pub inconclusive: u64,
+    /// How many were excused.
+    pub excused: u64,
+    /// The reasons of that, and how many runs have each.
+    pub excuses: BTreeMap<String, u64>,
     /// How many inputs ran again.
     pub checked: u64,
     /// What was found, in the order of finding.
@@ -62,6 +67,10 @@ impl Sweep {
             0 => String::new(),
             count => format!(" inconclusive {count}"),
         };
+        let excused = match self.excused {
+            0 => String::new(),
+            count => format!(" excused {count} of {}", self.runs),
+        };
         let budget = match self.asked > self.runs {
             true => format!(" of {} seeds, the budget ended", self.asked),
             false => String::new(),
@@ -73,7 +82,7 @@ impl Sweep {
             count => format!(" marks {reached} of {count}"),
         };
         format!(
-            "sweep {} runs {} failures {} diverged {}{inconclusive}{marks}{budget}",
+            "sweep {} runs {} failures {} diverged {}{inconclusive}{excused}{marks}{budget}",
             target.name(),
             self.runs,
             self.failures,
@@ -94,9 +103,31 @@ impl Sweep {
         missed.collect()
     }
 
-    /// The exit code of the worst class that was found.
-    pub fn exit_code(&self) -> u8 {
-        self.bugs.iter().map(|bug| bug.failure.class.exit_code()).max().unwrap_or(0)
+    /// A line for each reason for which runs were excused, the most frequent first.
+    pub fn excused_lines(&self) -> Vec<String> {
+        let mut reasons: Vec<_> = self.excuses.iter().collect();
+        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        let line =
+            |(reason, count)| format!("sim: excused: {count} of {} runs: {reason}", self.runs);
+        reasons.into_iter().map(line).collect()
+    }
+
+    /// The line on why the sweep fails where too many of its runs were excused; one run alone is
+    /// looked at for its own sake.
+    pub fn too_excused(&self, target: &Target) -> Option<String> {
+        let (max, name) = (target.excused_share_max(), target.name());
+        let (excused, runs) = (u128::from(self.excused), u128::from(self.runs));
+        let most = u128::from(max.numerator()) * runs;
+        let is_over = runs > 1 && excused * u128::from(max.denominator()) > most;
+        is_over.then(|| format!("{excused} of {runs} runs of {name} were excused, more than {max}"))
+    }
+
+    /// The exit code of the worst class that was found; of a sweep that tests too little, because
+    /// too many runs were excused, that of what is inconclusive.
+    pub fn exit_code(&self, target: &Target) -> u8 {
+        let untested = self.too_excused(target).map(|_| Class::Inconclusive);
+        let classes = self.bugs.iter().map(|bug| bug.failure.class).chain(untested);
+        classes.map(Class::exit_code).max().unwrap_or(0)
     }
 }
 
@@ -140,6 +171,7 @@ pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
     if sweep.runs > 1 {
         // One run is looked at for its own sake, and shows little.
         sweep.never_reached(target).iter().for_each(|line| say(line));
+        sweep.excused_lines().iter().for_each(|line| say(line));
     }
     sweep
 }
@@ -151,6 +183,10 @@ impl Sweep {
     fn add(&mut self, target: &Target, seed: u64, run: &Run, settings: &Settings) {
         self.runs += 1;
         self.marks.merge(&run.marks);
+        if let Some(reason) = &run.excuse {
+            self.excused += 1;
+            *self.excuses.entry(reason.clone()).or_default() += 1;
+        }
         match run.failure.clone() {
             Some(failure) => self.on_failure(target, seed, run, failure, settings),
             None if self.runs % CHECKED == 1 => {
@@ -277,6 +313,9 @@ pub fn test(target: &Target, seeds: std::ops::Range<u64>) {
     let found = sweep_of(target, seeds, &settings);
     println!("{}", found.summary(target));
     assert!(found.bugs.is_empty(), "{}; the reports are above", found.summary(target));
+    if let Some(text) = found.too_excused(target) {
+        panic!("{text}");
+    }
 }
 
 /// Sweeps the seeds of `SIM_SEEDS`, else `seeds`.

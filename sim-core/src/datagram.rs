@@ -9,7 +9,7 @@
 //! odds are not zero, when it is sent. A run without odds draws nothing.
 
 use crate::source::{Choice, Lane, Ratio, Source};
-use crate::swarm::{self, Plan};
+use crate::swarm::{self, DUPLICATION, LOSS, Plan, REORDERING};
 use hostsim::network::{Fate, Fates};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -27,9 +27,6 @@ const LATE_MAX: u32 = 4;
 /// What a latency counts as where it is less: datagrams come out of order without one, too.
 const LATENCY_MIN: Duration = Duration::from_millis(1);
 
-const LOSS: Choice = Choice::one("loss");
-const DUPLICATION: Choice = Choice::one("duplication");
-const REORDERING: Choice = Choice::one("reordering");
 const LOST: Choice = Choice::one("lost");
 const DOUBLED: Choice = Choice::one("doubled");
 const LATE: Choice = Choice::one("late");

@@ -65,7 +65,7 @@ impl Sim {
         let (min, max) = (*spec.replicas.start(), *spec.replicas.end());
         let count = match max - min {
             0 => min,
-            more => self.draw(REPLICAS, more, swarm::count_from(min)),
+            more => self.draw(swarm::REPLICAS, more, swarm::count_from(min)),
         };
         let settings = Rc::new(spec.settings.clone());
         let mut node = Node::default();
@@ -125,6 +125,9 @@ impl Sim {
     /// Runs to the end; the failure, if there was one.
     pub(crate) fn drive(&mut self) -> Option<Failure> {
         self.draw_odds();
+        if let Some(failure) = self.misnamed() {
+            return Some(failure);
+        }
         for dimension in &self.plan.dimensions {
             let Dimension { name: dimension, value, ref meaning } = *dimension;
             self.history.borrow_mut().record(0, Event::Plan { dimension, value, meaning });
@@ -476,8 +479,6 @@ impl Sim {
         }
     }
 }
-
-const REPLICAS: Choice = Choice::one("replicas");
 
 /// Drops what a test made; a panic of it leaves the rest to be dropped.
 pub(crate) fn drop_apart<T>(value: T) {

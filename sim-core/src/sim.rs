@@ -15,11 +15,11 @@ use crate::route::{self, Route};
 use crate::seed::{Seed, Stream};
 use crate::source::{Choice, Ratio, Source};
 use crate::stage::Watch;
-use crate::swarm::{self, Plan, Shape};
+use crate::swarm::{self, CLIENTS, IN_FLIGHT, OPERATIONS, PAUSE, Plan, Shape};
 use crate::termination::Termination;
 use crate::workload::{
-    CLIENTS, Client, Ended, Frame, IN_FLIGHT, Next, OPERATIONS, Operation, OperationId, Outcome,
-    PAUSE, PAUSE_LEVEL_MAX, Typed, Work, WorkloadSpec, pause_of,
+    Client, Ended, Frame, Next, Operation, OperationId, Outcome, PAUSE_LEVEL_MAX, Typed, Work,
+    WorkloadSpec, pause_of,
 };
 use arbitrary::Arbitrary;
 use hostsim::kernel::HostId;
@@ -367,7 +367,7 @@ impl Sim {
     /// Lets the run draw controls of its own from the fault lane; the swarm says how many, and
     /// none is calm. A run that is given this again draws as the last one says.
     pub fn faults(&mut self, spec: FaultSpec) {
-        let count = self.draw(control::FAULTS, spec.count_max, swarm::number);
+        let count = self.draw(swarm::FAULTS, spec.count_max, swarm::number);
         self.faults = control::Drawn::new(spec, count);
     }
 
@@ -379,7 +379,7 @@ impl Sim {
     #[track_caller]
     pub fn lifecycle(&mut self, spec: Lifecycle) {
         spec.check_hosts(self.seats.len());
-        let count = self.draw(lifecycle::EVENTS, spec.count_max, swarm::number);
+        let count = self.draw(swarm::LIFECYCLE, spec.count_max, swarm::number);
         self.lifecycles.push(lifecycle::Drawn::new(spec, count));
     }
 

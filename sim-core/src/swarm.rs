@@ -1,12 +1,26 @@
 //! The swarm: how a run's configuration is drawn, one dimension a draw.
 //!
-//! Each dimension may be zero, and zero is calm. The dimensions that the harness has of its own are
-//! [`Shape`] and, last of all, those of [`crate::datagram`]; a test adds its own with
-//! [`crate::Sim::dimension`]. Dimensions are drawn in the order
-//! in which they are declared, each with a fixed width, so that changing one does not move another.
+//! Each dimension may be zero, and zero is calm. Those that the harness has of its own are
+//! [`DECLARED`]; a test adds its own with [`Sim::dimension`](crate::Sim::dimension) and
+//! [`Sim::tune`](crate::Sim::tune). They are drawn in the order in which a test asks for them, each
+//! with a fixed width, so that changing one does not move another: to knock one out, set its bytes
+//! to zero or call [`Sim::set_dimension`](crate::Sim::set_dimension).
+
+mod region;
+mod table;
+
+pub use region::Region;
+pub(crate) use table::{
+    CLIENTS, DUPLICATION, FAULTS, IN_FLIGHT, LIFECYCLE, LOSS, OPERATIONS, PAUSE, REORDERING,
+    REPLICAS,
+};
+pub use table::{DECLARED, Declared};
+
+use table::{ENTROPY, LATENCY, PIECES, RECEIVE_BUFFER, SEND_BUFFER};
 
 use crate::source::{Choice, Lane, Source};
 use crate::tape::SpanKind;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -26,6 +40,11 @@ pub struct Dimension {
 pub struct Plan {
     /// Every dimension.
     pub dimensions: Vec<Dimension>,
+    /// The ranges that dimensions are taken into.
+    region: Region,
+    /// The dimensions that the test named, in regions too that the run is not in.
+    named: BTreeSet<&'static str>,
+    is_in_region: bool,
 }
 
 impl Plan {
@@ -98,11 +117,6 @@ pub struct Shape {
     pub piece: u32,
 }
 
-const ENTROPY: Choice = Choice::two("entropy");
-const LATENCY: Choice = Choice::one("latency");
-const SEND_BUFFER: Choice = Choice::one("send buffer");
-const RECEIVE_BUFFER: Choice = Choice::one("receive buffer");
-const PIECES: Choice = Choice::one("pieces");
 const PIECE: Choice = Choice::one("piece");
 const LINK: Choice = Choice::one("link");
 
@@ -117,9 +131,23 @@ pub(crate) fn draw<T>(
     source.open(SpanKind::Swarm, choice.label);
     let value = source.draw(Lane::Swarm, choice, max);
     source.close();
-    let (result, meaning) = meaning(value);
-    plan.dimensions.push(Dimension { name: choice.label, value, meaning });
-    result
+    plan.put(choice.label, value, max, meaning)
+}
+
+impl Plan {
+    /// Puts a dimension into the plan that came out as a value, taken into its range.
+    fn put<T>(
+        &mut self,
+        name: &'static str,
+        value: u64,
+        max: u64,
+        meaning: impl FnOnce(u64) -> (T, String),
+    ) -> T {
+        let value = self.region.take_in(name, value, max);
+        let (result, meaning) = meaning(value);
+        self.dimensions.push(Dimension { name, value, meaning });
+        result
+    }
 }
 
 /// The meaning of a dimension that is a number.
@@ -155,14 +183,35 @@ fn buffer_beside(send_buffer: usize) -> impl FnOnce(u64) -> (usize, String) {
     }
 }
 
+/// How many dimensions every run has before those of its test.
+const SHAPE_COUNT: usize = 5;
+
 /// Draws the dimensions that every run has.
 pub(crate) fn shape(source: &mut Source, plan: &mut Plan) -> Shape {
-    let entropy = draw(source, plan, ENTROPY, 0xffff, number);
-    let latency = draw(source, plan, LATENCY, LATENCIES.len() as u64 - 1, latency);
-    let send_buffer = draw(source, plan, SEND_BUFFER, BUFFERS.len() as u64 - 1, buffer);
-    let receive_buffer =
-        draw(source, plan, RECEIVE_BUFFER, BUFFERS.len() as u64 - 1, buffer_beside(send_buffer));
-    let piece = draw(source, plan, PIECES, PIECES_MAX.len() as u64 - 1, piece);
+    shape_of(plan, |choice: Choice, max| {
+        source.open(SpanKind::Swarm, choice.label);
+        let value = source.draw(Lane::Swarm, choice, max);
+        source.close();
+        value
+    })
+}
+
+/// Makes the dimensions that every run has of values, in their order.
+fn shape_of(plan: &mut Plan, mut value: impl FnMut(Choice, u64) -> u64) -> Shape {
+    let level_max = LATENCIES.len() as u64 - 1;
+    let drawn = value(ENTROPY, 0xffff);
+    let entropy = plan.put(ENTROPY.label, drawn, 0xffff, number);
+    let drawn = value(LATENCY, level_max);
+    let latency = plan.put(LATENCY.label, drawn, level_max, latency);
+    let level_max = BUFFERS.len() as u64 - 1;
+    let drawn = value(SEND_BUFFER, level_max);
+    let send_buffer = plan.put(SEND_BUFFER.label, drawn, level_max, buffer);
+    let drawn = value(RECEIVE_BUFFER, level_max);
+    let beside = buffer_beside(send_buffer);
+    let receive_buffer = plan.put(RECEIVE_BUFFER.label, drawn, level_max, beside);
+    let level_max = PIECES_MAX.len() as u64 - 1;
+    let drawn = value(PIECES, level_max);
+    let piece = plan.put(PIECES.label, drawn, level_max, piece);
     Shape { entropy, latency, fixed_latency: None, send_buffer, receive_buffer, piece }
 }
 

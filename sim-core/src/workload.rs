@@ -136,10 +136,6 @@ impl Default for WorkloadSpec {
     }
 }
 
-pub(crate) const CLIENTS: Choice = Choice::one("clients");
-pub(crate) const OPERATIONS: Choice = Choice::two("operations");
-pub(crate) const IN_FLIGHT: Choice = Choice::one("in flight");
-pub(crate) const PAUSE: Choice = Choice::one("pause");
 const GO_ON: Choice = Choice::one("go on");
 const CLIENT: Choice = Choice::one("client");
 const WAIT: Choice = Choice::one("wait");

@@ -119,7 +119,6 @@ impl Default for FaultSpec {
     }
 }
 
-pub(crate) const FAULTS: Choice = Choice::one("faults");
 const KIND: Choice = Choice::one("kind");
 const WAIT: Choice = Choice::one("wait");
 const FIRST: Choice = Choice::one("first");

@@ -42,7 +42,7 @@ pub use life::Skew;
 pub use select::{Connections, Hosts};
 
 pub(crate) use active::Active;
-pub(crate) use drawn::{Drawn, FAULTS, NextFault};
+pub(crate) use drawn::{Drawn, NextFault};
 pub(crate) use life::{Act, Order};
 pub(crate) use turn::fault_key;
 

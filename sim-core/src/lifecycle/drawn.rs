@@ -169,7 +169,6 @@ impl Lifecycle {
     }
 }
 
-pub(crate) const EVENTS: Choice = Choice::one("lifecycle");
 const KIND: Choice = Choice::one("kind");
 const WAIT: Choice = Choice::one("wait");
 const HOST: Choice = Choice::one("host");

@@ -45,7 +45,6 @@ mod rollout;
 mod seat;
 
 pub(crate) use drawn::Drawn;
-pub(crate) use drawn::EVENTS;
 pub use drawn::Lifecycle;
 pub use rollout::Rollout;
 pub(crate) use rollout::Running;

@@ -123,6 +123,45 @@ pub mod shrinking {}
 /// every input is new, and the corpus grows without end.
 pub mod marks {}
 
+/// Liveness: what to promise, and how to bound it.
+///
+/// A system that does nothing is safe. What it is for comes about only while enough of it works, so
+/// that is asked for once the core is healed ([`crate::liveness`]). Three questions find the goals:
+///
+/// - **What comes back by itself?** A replica that crashed, a connection that was cut, a leader that
+///   stood still: a probe asks the system as a client would, and returns once it is answered.
+/// - **What ends, however it ends?** Operations that were under way when the faults ended:
+///   [`Sim::work_ends_within`](crate::Sim::work_ends_within).
+/// - **What fails fast?** With a dependency outside of the core, which stays as it is, the same
+///   probe returns once it has its error. One that waits for ever has found a missing timeout.
+///
+/// A bound is computed from the program's own settings: the timeouts of the attempts and
+/// [`Backoff::bound`](crate::retry::Backoff::bound) for the waits between them. A bound that was
+/// found by trying says nothing, and breaks with the next setting that the swarm tunes.
+///
+/// Faults are not all there is in the way. Clocks stay as late as a pause made them, bytes that
+/// waited are sent again after their retransmission timer, a program that ended by itself stays
+/// down, and latency, small buffers and pieces are the run's own to its end.
+///
+/// # Excuses
+/// Where a dependency is outside of what the system was promised of it, there is nothing to judge:
+/// [`excuse`](crate::excuse) ends the run. It is for what the test sees for sure, at the moment at
+/// which it breaks; to excuse a run after it failed is to hide the failure.
+pub mod liveness {}
+
+/// The swarm: how to have runs where bugs are.
+///
+/// Each run draws which of its dimensions are on and how far, so that some runs have much of one
+/// thing and nothing of another. [`DECLARED`](crate::swarm::DECLARED) is the list of the harness;
+/// a test adds [`Sim::dimension`](crate::Sim::dimension), and with
+/// [`Sim::tune`](crate::Sim::tune) the settings that the program documents: small batches and short
+/// leases meet more in a run than the defaults do.
+///
+/// A bug that needs several dimensions at once is rare in the whole swarm. Where such a corner is
+/// known, [`Sim::churn`](crate::Sim::churn) names it, and a part of the runs is in it. Keep that
+/// part small: what is outside of every region is tested by the others.
+pub mod swarms {}
+
 /// How segments become events.
 ///
 /// A segment that carries bytes, a SYN, a FIN or a RST is an event: it waits on its link until the

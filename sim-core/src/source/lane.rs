@@ -41,7 +41,7 @@ pub enum Lane {
     Network,
     /// Which of several due events is first.
     Schedule,
-    /// What the program under test asks for itself.
+    /// What the program under test asks for itself, and which churn region the run is in.
     App,
 }
 

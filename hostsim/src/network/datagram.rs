@@ -58,6 +58,8 @@ pub struct Passed<'a> {
     pub from: HostId,
     /// The receiver's host.
     pub to: HostId,
+    /// When the sender let it go.
+    pub sent: Instant,
     /// The datagram.
     pub datagram: &'a Datagram,
     /// How.
@@ -70,12 +72,13 @@ pub type DatagramObserver = Box<dyn FnMut(Instant, &Passed<'_>)>;
 /// What is under way.
 #[derive(Clone, Debug)]
 enum Packet {
-    Datagram(Datagram),
-    /// ICMP: what `sender` sent to `port` met nobody.
-    Unreachable {
-        sender: SocketAddr,
-        port: SocketAddr,
+    Datagram {
+        datagram: Datagram,
+        /// When its sender let it go.
+        sent: Instant,
     },
+    /// ICMP: what `sender` sent to `port` met nobody.
+    Unreachable { sender: SocketAddr, port: SocketAddr },
 }
 
 /// What one host sent another.
@@ -116,25 +119,27 @@ impl Network {
 
     /// Sends a datagram on its way.
     pub(super) fn send_datagram(&mut self, from: HostId, to: HostId, datagram: Datagram) {
+        let sent = self.sent_now(from);
         if from == to {
-            return self.arrive(from, to, datagram);
+            return self.arrive(from, to, datagram, sent);
         }
         // Every host drops what comes from the loopback of another (RFC 4291, 2.5.3).
         let is_martian = datagram.from.ip().is_loopback();
         if is_martian || self.is_way_lost(from, to) {
-            return self.tell_passed(from, to, &datagram, Arrival::Lost);
+            return self.tell_passed(from, to, &datagram, sent, Arrival::Lost);
         }
         let fate = match &mut self.ways.fates {
             Some(fates) => fates(from, to, &datagram),
             None => Fate::default(),
         };
         if fate.is_lost {
-            return self.tell_passed(from, to, &datagram, Arrival::Lost);
+            return self.tell_passed(from, to, &datagram, sent, Arrival::Lost);
         }
         if fate.is_doubled {
-            self.put(from, to, Packet::Datagram(datagram.clone()), Duration::ZERO);
+            let datagram = datagram.clone();
+            self.put(from, to, Packet::Datagram { datagram, sent }, Duration::ZERO);
         }
-        self.put(from, to, Packet::Datagram(datagram), fate.delay);
+        self.put(from, to, Packet::Datagram { datagram, sent }, fate.delay);
     }
 
     fn is_way_lost(&self, from: HostId, to: HostId) -> bool {
@@ -142,9 +147,13 @@ impl Network {
         is_cut || self.host(from).is_fenced || self.host(to).is_fenced
     }
 
+    /// When a host lets go what its program sends now: what it does while it sleeps comes later.
+    fn sent_now(&self, from: HostId) -> Instant {
+        self.now.max(self.host(from).busy_until)
+    }
+
     fn put(&mut self, from: HostId, to: HostId, packet: Packet, delay: Duration) {
-        let sent = self.now.max(self.host(from).busy_until);
-        let due = sent + self.link_latency(from, to);
+        let due = self.sent_now(from) + self.link_latency(from, to);
         self.ways.sent += 1;
         let number = self.ways.sent;
         let way = self.ways.ways.entry((from, to)).or_default();
@@ -182,30 +191,37 @@ impl Network {
         let (_, packet) = way.packets.pop_first().expect("a way that is pending has something");
         self.reschedule_way(from, to);
         match packet {
-            Packet::Datagram(datagram) => self.arrive(from, to, datagram),
+            Packet::Datagram { datagram, sent } => self.arrive(from, to, datagram, sent),
             Packet::Unreachable { sender, port } => self.on_unreachable(to, sender, port),
         }
     }
 
     /// A datagram reaches its host.
-    fn arrive(&mut self, from: HostId, to: HostId, datagram: Datagram) {
+    fn arrive(&mut self, from: HostId, to: HostId, datagram: Datagram, sent: Instant) {
         let Some(file) = self.hearer(to, datagram.to, datagram.from) else {
-            self.tell_passed(from, to, &datagram, Arrival::Refused);
+            self.tell_passed(from, to, &datagram, sent, Arrival::Refused);
             return self.refuse_datagram(from, to, datagram.from, datagram.to);
         };
         let has_room = self.kernel(to).udp_mut(file).has_room(&datagram);
         let arrival = if has_room { Arrival::Received } else { Arrival::Full };
-        self.tell_passed(from, to, &datagram, arrival);
+        self.tell_passed(from, to, &datagram, sent, arrival);
         if has_room {
             self.kernel(to).udp_mut(file).push(datagram);
             self.wake(to, file, READABLE);
         }
     }
 
-    fn tell_passed(&mut self, from: HostId, to: HostId, datagram: &Datagram, arrival: Arrival) {
+    fn tell_passed(
+        &mut self,
+        from: HostId,
+        to: HostId,
+        datagram: &Datagram,
+        sent: Instant,
+        arrival: Arrival,
+    ) {
         let now = self.now;
         if let Some(observer) = &mut self.ways.observer {
-            observer(now, &Passed { from, to, datagram, arrival });
+            observer(now, &Passed { from, to, sent, datagram, arrival });
         }
     }
 
@@ -257,8 +273,8 @@ impl Network {
             way.last = Instant::START;
             self.reschedule_way(from, to);
             for packet in lost.into_values() {
-                if let Packet::Datagram(datagram) = packet {
-                    self.tell_passed(from, to, &datagram, Arrival::Lost);
+                if let Packet::Datagram { datagram, sent } = packet {
+                    self.tell_passed(from, to, &datagram, sent, Arrival::Lost);
                 }
             }
         }

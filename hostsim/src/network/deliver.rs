@@ -20,6 +20,8 @@ pub struct Delivery<'a> {
     pub from: HostId,
     /// The receiver's host.
     pub to: HostId,
+    /// When the sender let it go.
+    pub sent: Instant,
     /// The state of the receiver's end before it came; `None` where there is no end.
     pub state: Option<State>,
     /// The segment.
@@ -121,7 +123,7 @@ impl Network {
         let wants_ack = receiver.end.as_ref().is_some_and(Connection::wants_ack);
         let is_seen = !next.is_quiet || wants_ack;
         if is_seen {
-            self.tell(id, side, &segment);
+            self.tell(id, side, next.sent, &segment);
         }
         let (sender, receiver) = self.wire(id).ends(side);
         let Some(end) = &mut receiver.end else {
@@ -148,14 +150,14 @@ impl Network {
         is_seen
     }
 
-    fn tell(&mut self, id: WireId, side: SideIndex, segment: &Segment) {
+    fn tell(&mut self, id: WireId, side: SideIndex, sent: Instant, segment: &Segment) {
         let Some(mut observer) = self.observer.take() else { return };
         let now = self.now;
         let (sender, receiver) = self.wire(id).ends(side);
         let payload = sender.end.as_ref().map_or(Payload::default(), |end| end.payload(segment));
         let (from, to) = (sender.host, receiver.host);
         let state = receiver.end.as_ref().map(Connection::state);
-        observer(now, &Delivery { wire: id, side, from, to, state, segment, payload });
+        observer(now, &Delivery { wire: id, side, from, to, sent, state, segment, payload });
         self.observer = Some(observer);
     }
 

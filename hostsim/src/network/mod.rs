@@ -385,7 +385,7 @@ impl Network {
         // A change of latency does not let a segment overtake the one before it.
         let due = sender.flight.back().map_or(Instant::START, |last| last.due).max(sent + latency);
         let wants_ack = receiver.end.as_ref().is_none_or(Connection::wants_ack);
-        sender.push(due, segment, segment.is_pure_ack() && !wants_ack);
+        sender.push(sent, due, segment, segment.is_pure_ack() && !wants_ack);
         if self.wire(id).is_local() {
             self.local.push_back((id, side));
         }

@@ -155,7 +155,7 @@ impl Network {
         wire.troubled_since.get_or_insert(now);
         let own = wire.ends(side).0;
         own.lost_since.get_or_insert(now);
-        own.push(due, segment, false);
+        own.push(sent, due, segment, false);
         self.reschedule(id, side);
     }
 

@@ -26,6 +26,8 @@ pub type SideIndex = u8;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InFlight {
     pub(super) due: Instant,
+    /// When its sender let it go.
+    pub(super) sent: Instant,
     pub(super) segment: Segment,
     pub(super) is_quiet: bool,
 }
@@ -93,11 +95,11 @@ impl Side {
 
     /// Puts a segment on its way. An acknowledgment that would arrive at the same moment says less
     /// than the segment after it, and goes; a reset says something else.
-    pub(super) fn push(&mut self, due: Instant, segment: Segment, is_quiet: bool) {
+    pub(super) fn push(&mut self, sent: Instant, due: Instant, segment: Segment, is_quiet: bool) {
         if let Some(last) = self.flight.back_mut() {
             if last.due == due && last.segment.is_pure_ack() && !segment.flags.has(Flags::RST) {
                 let is_quiet = is_quiet && last.is_quiet;
-                *last = InFlight { due, segment, is_quiet };
+                *last = InFlight { due, sent, segment, is_quiet };
                 return;
             }
             if last.due == due && continues(&last.segment, &segment) {
@@ -107,7 +109,7 @@ impl Side {
                 return;
             }
         }
-        self.flight.push_back(InFlight { due, segment, is_quiet });
+        self.flight.push_back(InFlight { due, sent, segment, is_quiet });
     }
 
     /// Cuts a segment in two, the first of so many bytes.

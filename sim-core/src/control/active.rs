@@ -41,7 +41,7 @@ pub(crate) struct Active {
 
 /// What minor number an event of a control has.
 pub(crate) const BEGIN: u32 = 0;
-const END: u32 = 1;
+pub(crate) const END: u32 = 1;
 
 impl Active {
     /// Keeps a control; its number.
@@ -53,6 +53,11 @@ impl Active {
     /// The mark of a control, by its number.
     pub(crate) fn mark(&self, number: u32) -> &'static str {
         self.entries[number as usize].control.action.mark()
+    }
+
+    /// A control, by its number.
+    pub(crate) fn control(&self, number: u32) -> &Control {
+        &self.entries[number as usize].control
     }
 
     /// Takes what controls asked of the run.

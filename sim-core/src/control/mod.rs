@@ -46,6 +46,7 @@ pub(crate) use drawn::{Drawn, NextFault};
 pub(crate) use life::{Act, Order};
 pub(crate) use turn::fault_key;
 
+use crate::history::Phase;
 use hostsim::clock::Instant;
 use hostsim::network::{Dials, Network, Pace};
 use std::cell::{Cell, RefCell};
@@ -148,6 +149,11 @@ pub(crate) enum Action {
 }
 
 impl Action {
+    /// The name of what makes it, as the history has it.
+    pub(crate) fn kind(&self) -> &'static str {
+        self.mark().trim_start_matches("control ")
+    }
+
     /// The name of its mark: that of what makes it.
     fn mark(&self) -> &'static str {
         match self {
@@ -307,6 +313,31 @@ impl Control {
                 "{host:?} is no host of this run, which has {count}"
             );
         }
+    }
+
+    /// The hosts that it names, and those on the other side where it has two.
+    pub(crate) fn sides(&self) -> [Vec<u32>; 2] {
+        let numbers = |hosts: Option<&Hosts>| -> Vec<u32> {
+            hosts.into_iter().flat_map(|hosts| &hosts.0).map(|host| host.0).collect()
+        };
+        match &self.action {
+            Action::Cut { from, to, .. } | Action::Latency { from, to, .. } => {
+                [numbers(Some(from)), numbers(Some(to))]
+            }
+            Action::Dials { to: on, .. }
+            | Action::StopAccepting { on }
+            | Action::Life { on, .. } => [numbers(Some(on)), Vec::new()],
+            Action::Hold { on, .. } | Action::Reset { on, .. } | Action::Pace { on, .. } => {
+                on.sides().map(numbers)
+            }
+        }
+    }
+
+    /// What the history says of it when it begins: a rollout is over at once as a control, and
+    /// goes on by itself.
+    pub(crate) fn first_phase(&self) -> Phase {
+        let is_rollout = matches!(&self.action, Action::Life { act: Act::Rollout(_), .. });
+        if self.is_moment() && !is_rollout { Phase::Moment } else { Phase::Begin }
     }
 
     /// Whether it is over at once.

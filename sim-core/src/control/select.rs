@@ -112,6 +112,11 @@ impl Connections {
             && self.predicate.as_ref().is_none_or(|predicate| ask(|| predicate(connection)))
     }
 
+    /// The hosts that dialed and those that were dialed, where it names them.
+    pub(super) fn sides(&self) -> [Option<&Hosts>; 2] {
+        [self.from.as_ref(), self.to.as_ref()]
+    }
+
     pub(super) fn describe(&self, network: &Network) -> String {
         let names = |hosts: &Hosts| hosts.describe(network);
         let mut parts = Vec::new();

@@ -1,9 +1,9 @@
 //! When controls have their turn in a run: at their events, and before each event of another kind.
 
 use super::Order;
-use super::active::BEGIN;
+use super::active::{BEGIN, END};
 use crate::failure::Failure;
-use crate::history::Event;
+use crate::history::{Event, Phase};
 use crate::process::Exit;
 use crate::sim::Sim;
 use hostsim::agenda::{Class, Key};
@@ -24,14 +24,19 @@ impl Sim {
         if text.is_some() && key.minor == BEGIN {
             self.cover_control(key.major);
         }
-        self.record_control(text.as_deref());
+        let is_end = key.minor == END;
+        self.record_control(key.major, is_end, text.as_deref());
         self.follow_orders()
     }
 
-    pub(crate) fn record_control(&self, text: Option<&str>) {
-        if let Some(text) = text {
-            self.record(Event::Control { text });
-        }
+    /// Puts the beginning or the end of a control into the history, where something changed.
+    fn record_control(&self, number: u32, is_end: bool, text: Option<&str>) {
+        let Some(text) = text else { return };
+        let control = self.active.control(number);
+        let phase = if is_end { Phase::End } else { control.first_phase() };
+        let [hosts, others] = control.sides();
+        let kind = control.action.kind();
+        self.record(Event::Control { phase, kind, hosts, others, text });
     }
 
     /// A control began: marks it, with the operations that are under way.
@@ -50,7 +55,7 @@ impl Sim {
             if text.is_some() {
                 self.cover_control(number);
             }
-            self.record_control(text.as_deref());
+            self.record_control(number, false, text.as_deref());
             if let Some(failure) = self.follow_orders() {
                 return Some(failure);
             }
@@ -69,7 +74,7 @@ impl Sim {
         for number in over {
             let active = &mut self.active;
             let text = self.world.with(|network| active.end(network, number));
-            self.record_control(text.as_deref());
+            self.record_control(number, true, text.as_deref());
         }
     }
 

@@ -37,6 +37,51 @@ pub enum Ending {
     Indeterminate,
 }
 
+impl Ending {
+    /// The name in traces.
+    pub fn name(self) -> &'static str {
+        match self {
+            Ending::Done => "done",
+            Ending::Failed => "failed",
+            Ending::Indeterminate => "indeterminate",
+        }
+    }
+}
+
+impl Passage {
+    /// The name in traces.
+    pub fn name(self) -> &'static str {
+        match self {
+            Passage::Received => "received",
+            Passage::Full => "full",
+            Passage::Refused => "refused",
+            Passage::Lost => "lost",
+        }
+    }
+}
+
+/// Whether a control begins or ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Phase {
+    /// It is in force from now on.
+    Begin,
+    /// It is no more.
+    End,
+    /// It is over at once.
+    Moment,
+}
+
+impl Phase {
+    /// The name in traces.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Begin => "begin",
+            Phase::End => "end",
+            Phase::Moment => "moment",
+        }
+    }
+}
+
 /// One event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event<'a> {
@@ -134,6 +179,14 @@ pub enum Event<'a> {
     },
     /// A control began or ended.
     Control {
+        /// Which of the two.
+        phase: Phase,
+        /// What makes it, such as `partition`.
+        kind: &'a str,
+        /// The hosts that it names; none where it is about connections of any host.
+        hosts: Vec<u32>,
+        /// The hosts on the other side, where it has two.
+        others: Vec<u32>,
         /// What it says.
         text: &'a str,
     },

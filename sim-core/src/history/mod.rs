@@ -10,7 +10,7 @@ mod encoding;
 mod event;
 mod text;
 
-pub use event::{Content, Ending, Event, Passage};
+pub use event::{Content, Ending, Event, Passage, Phase};
 pub use text::Trace;
 
 use hostsim::network::{Arrival, Passed};
@@ -53,6 +53,8 @@ pub struct History {
     bytes: Vec<u8>,
     count: u64,
     content: Vec<u8>,
+    /// When what the network delivered was sent, in the order of its events.
+    sent: Vec<u64>,
 }
 
 impl History {
@@ -91,6 +93,7 @@ impl History {
             content: content_ref,
         };
         self.record(at, event);
+        self.sent.push(delivery.sent.0);
         self.content = content;
     }
 
@@ -114,6 +117,7 @@ impl History {
         let (from, to, len) = (passed.from.0, passed.to.0, bytes.len() as u32);
         let (sender, receiver) = (datagram.from, datagram.to);
         self.record(at, Event::Datagram { from, to, sender, receiver, passage, len, content });
+        self.sent.push(passed.sent.0);
     }
 
     /// The hash of what happened so far.
@@ -139,6 +143,13 @@ impl History {
             rest = after;
             Some(record)
         })
+    }
+
+    /// When each segment and datagram of the history was sent, in nanoseconds since the start of the
+    /// run and in the order of their events. It is told and not hashed: it follows from what came
+    /// before, and a run that differs in it differs in what arrives.
+    pub fn sent(&self) -> &[u64] {
+        &self.sent
     }
 
     /// The history as text.

@@ -1,7 +1,7 @@
 //! A history as text: one line an event, with virtual time, node and what changed.
 
 use super::event::seconds;
-use super::{Content, Ending, Event, History, Passage, Record};
+use super::{Content, Event, History, Passage, Record};
 use hostsim::tcp::Flags;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,77 +34,91 @@ impl<'a> Trace<'a> {
         Line { trace: self, record }.to_string()
     }
 
-    fn name(&self, host: u32) -> &str {
+    /// The name of a host, by its number.
+    pub fn name(&self, host: u32) -> &str {
         self.names.get(&host).map_or("?", String::as_str)
+    }
+
+    /// What an event says, without its moment and its subject.
+    pub fn says(&self, event: &Event<'_>) -> String {
+        Says { trace: self, event }.to_string()
+    }
+
+    /// What an event is about: mostly the node.
+    pub fn subject<'b>(&'b self, event: &'b Event<'_>) -> &'b str {
+        match event {
+            Event::Host { name, .. } | Event::Route { name, .. } => name,
+            Event::Start { host }
+            | Event::MachineTimer { host }
+            | Event::Operation { host, .. }
+            | Event::Finish { host }
+            | Event::Stop { host, .. }
+            | Event::Output { host, .. } => self.name(*host),
+            Event::Deliver { to, .. } | Event::Datagram { to, .. } => self.name(*to),
+            Event::Plan { .. } => "plan",
+            Event::KernelTimer { .. } => "kernel",
+            Event::Outcome { .. } => "workload",
+            Event::Control { .. } => "control",
+            Event::Note { .. } => "test",
+            Event::Failure { .. } => "failure",
+        }
     }
 
     fn write_event(&self, event: &Event<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match event {
-            Event::Plan { dimension, meaning, .. } => {
-                write!(f, "{:<12} {dimension}={meaning}", "plan")
-            }
-            Event::Host { host, name } => write!(f, "{name:<12} host number={host}"),
-            Event::Start { host } => write!(f, "{:<12} start", self.name(*host)),
+            Event::Plan { dimension, meaning, .. } => write!(f, "{dimension}={meaning}"),
+            Event::Host { host, .. } => write!(f, "host number={host}"),
+            Event::Start { .. } => f.write_str("start"),
             Event::Deliver { .. } => self.write_delivery(event, f),
             Event::Datagram { .. } => self.write_datagram(event, f),
-            Event::KernelTimer { wire } => write!(f, "{:<12} timer connection={wire}", "kernel"),
-            Event::MachineTimer { host } => write!(f, "{:<12} timer", self.name(*host)),
-            Event::Operation { id, host, text } => {
-                write!(f, "{:<12} operation id={id} {text}", self.name(*host))
-            }
+            Event::KernelTimer { wire } => write!(f, "timer connection={wire}"),
+            Event::MachineTimer { .. } => f.write_str("timer"),
+            Event::Operation { id, text, .. } => write!(f, "operation id={id} {text}"),
             Event::Outcome { id, ending, text } => {
-                let ending = match ending {
-                    Ending::Done => "done",
-                    Ending::Failed => "failed",
-                    Ending::Indeterminate => "indeterminate",
-                };
                 let gap = if text.is_empty() { "" } else { " " };
-                write!(f, "{:<12} outcome id={id} {ending}{gap}{text}", "workload")
+                write!(f, "outcome id={id} {}{gap}{text}", ending.name())
             }
-            Event::Finish { host } => write!(f, "{:<12} finish", self.name(*host)),
-            Event::Stop { host, text } => write!(f, "{:<12} stop {text}", self.name(*host)),
-            Event::Output { host, is_error, text } => {
+            Event::Finish { .. } => f.write_str("finish"),
+            Event::Stop { text, .. } => write!(f, "stop {text}"),
+            Event::Output { is_error, text, .. } => {
                 let stream = if *is_error { "stderr" } else { "stdout" };
-                write!(f, "{:<12} {stream} {}", self.name(*host), text.escape_debug())
+                write!(f, "{stream} {}", text.escape_debug())
             }
-            Event::Control { text } => write!(f, "{:<12} {text}", "control"),
-            Event::Note { text } => write!(f, "{:<12} note {text}", "test"),
-            Event::Failure { class, text } => write!(f, "{:<12} {class}: {text}", "failure"),
-            Event::Route { name, hosts } => {
+            Event::Control { text, .. } => f.write_str(text),
+            Event::Note { text } => write!(f, "note {text}"),
+            Event::Failure { class, text } => write!(f, "{class}: {text}"),
+            Event::Route { hosts, .. } => {
                 let names: Vec<_> = hosts.iter().map(|host| self.name(*host)).collect();
                 let names = if names.is_empty() { "nobody".to_owned() } else { names.join(",") };
-                write!(f, "{name:<12} route to={names}")
+                write!(f, "route to={names}")
             }
         }
     }
 
     fn write_delivery(&self, event: &Event<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Event::Deliver { wire, from, to, flags, seq, ack, len, content } = event else {
+        let Event::Deliver { wire, from, flags, seq, ack, len, content, .. } = event else {
             return Ok(());
         };
-        let (from, to) = (self.name(*from), self.name(*to));
-        let flags = Flags(*flags);
-        write!(f, "{to:<12} deliver from={from} connection={wire} {flags} seq={seq} ack={ack}")?;
+        let (from, flags) = (self.name(*from), Flags(*flags));
+        write!(f, "deliver from={from} connection={wire} {flags} seq={seq} ack={ack}")?;
         if *len > 0 {
             write!(f, " len={len} {}", Shown(content))?;
         }
         Ok(())
     }
-}
 
-impl Trace<'_> {
     fn write_datagram(&self, event: &Event<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Event::Datagram { from, to, sender, receiver, passage, len, content } = event else {
+        let Event::Datagram { from, sender, receiver, passage, len, content, .. } = event else {
             return Ok(());
         };
-        let (from, to) = (self.name(*from), self.name(*to));
+        let from = self.name(*from);
         let passage = match passage {
             Passage::Received => "",
             Passage::Full => " full",
             Passage::Refused => " refused",
             Passage::Lost => " lost",
         };
-        write!(f, "{to:<12} datagram{passage} from={from} {sender} > {receiver} len={len}")?;
+        write!(f, "datagram{passage} from={from} {sender} > {receiver} len={len}")?;
         if *len > 0 {
             write!(f, " {}", Shown(content))?;
         }
@@ -126,8 +140,20 @@ struct Line<'a> {
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         seconds(self.record.at, f)?;
-        f.write_str(" ")?;
-        self.trace.write_event(&self.record.event, f)
+        let event = &self.record.event;
+        write!(f, " {:<12} ", self.trace.subject(event))?;
+        self.trace.write_event(event, f)
+    }
+}
+
+struct Says<'a> {
+    trace: &'a Trace<'a>,
+    event: &'a Event<'a>,
+}
+
+impl fmt::Display for Says<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.trace.write_event(self.event, f)
     }
 }
 

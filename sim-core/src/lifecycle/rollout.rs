@@ -10,7 +10,7 @@ use super::Moment;
 use super::seat::App;
 use crate::control::{Handle, Hosts, Look};
 use crate::failure::{Class, Failure};
-use crate::history::Event;
+use crate::history::{Event, Phase};
 use crate::node::{Node, wrap};
 use crate::panics::ask;
 use crate::process::{Exit, Process};
@@ -167,7 +167,14 @@ impl Sim {
                 let Some(host) = running.host() else {
                     running.handle.set_active(false);
                     let names = running.rollout.hosts.describe(&self.world.network());
-                    self.record(Event::Control { text: &format!("end rollout of {names}") });
+                    let hosts = running.rollout.hosts.0.iter().map(|host| host.0).collect();
+                    self.record(Event::Control {
+                        phase: Phase::End,
+                        kind: "rollout",
+                        hosts,
+                        others: Vec::new(),
+                        text: &format!("end rollout of {names}"),
+                    });
                     break;
                 };
                 let before = (running.index, running.stage);

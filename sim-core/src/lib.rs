@@ -44,6 +44,7 @@ pub mod swarm;
 pub mod sweep;
 pub mod tape;
 pub mod termination;
+pub mod trace;
 pub mod workload;
 
 pub use check::{Checker, Violation, excuse, fail};

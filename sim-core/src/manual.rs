@@ -212,6 +212,53 @@ pub mod datagrams {}
 /// changed: that is TCP's promise, and a simulator that broke it would find bugs that are none.
 pub mod silence {}
 
+/// Traces: what happened in a run, as text, as JSON lines and as a page.
+///
+/// `SIM_TRACE` with `SIM_INPUT` shows the trace of that run. `text` goes to standard error. `json`
+/// and `html` write `FILE.jsonl` and `FILE.html` beside the inputs that failed, and say the path.
+///
+/// # JSON lines
+/// Each line is an object. The first is the header:
+///
+/// | key | value |
+/// |---|---|
+/// | `schema`, `version` | `"sim-trace"` and the version of what is written here: 1 |
+/// | `target`, `hash` | the name of the target; the hash of the history in hex |
+/// | `events`, `elapsed` | how many events follow; the virtual time of the run |
+/// | `plan` | the dimensions that are not calm: `dimension`, `value`, `meaning` |
+/// | `hosts` | the names of the hosts; their places are the numbers that events use |
+/// | `failure` | `null`, or `class`, `bug`, `origin`, `message` and `details`, a list of lines |
+///
+/// Each other line is an event in its order: its `index` from zero, the moment `at` which it came,
+/// `event`, then what is its own, then its `subject` and `text` as in the text form. Times are
+/// nanoseconds since the start of the run. `node` is the host it is about.
+///
+/// | `event` | what is its own |
+/// |---|---|
+/// | `plan` | `dimension`, `value`, `meaning`, calm ones too |
+/// | `host`, `start`, `finish`, `machine_timer` | `node` |
+/// | `stop` | `node`, `how` it ended and what still ran |
+/// | `output` | `node`, `stream` (`stdout` or `stderr`), `line` |
+/// | `deliver` | `node` that it reached, `from`, when it was `sent`, `connection`, `flags`, `seq`, `ack`, `len`, and the payload |
+/// | `datagram` | `node`, `from`, `sent`, `passage` (`received`, `full`, `refused`, `lost`), the addresses `sender` and `receiver`, `len`, and the payload |
+/// | `kernel_timer` | `connection` |
+/// | `operation` | `node`, `id`, `operation` |
+/// | `outcome` | `id`, `ending` (`done`, `failed`, `indeterminate`), `outcome` |
+/// | `control` | `phase` (`begin`, `end`, `moment`), `kind`, the `nodes` it names, and the `others` on the far side; both are empty where it is about connections of any host |
+/// | `route` | `route`, the `nodes` that take its connections |
+/// | `note`, `failure` | `note`; `class` and `message` |
+///
+/// The payload is `bytes`, as ASCII with the escapes of Rust, or `sha256` where they are more than
+/// 256. New keys and events may come within a version; what is there keeps its meaning.
+///
+/// # The page
+/// A diagram of space and time: a lane a node, time downward. Arrows are segments from their sending
+/// to their arrival, or whole messages: the bytes of one direction up to the next of the other.
+/// Bands are partitions, pauses and the time a node is down; bars are operations from start to
+/// outcome. The failure is chosen when the page opens. Rows are events, equally far apart, or their
+/// moments. It needs no network, and no page but itself.
+pub mod trace {}
+
 /// Lives of nodes: what is simulated of a process, and what is the real thing.
 ///
 /// A process is a runtime on a host: it starts, is told to end, ends, and starts again (see

@@ -13,10 +13,11 @@ use crate::identity::{Identity, Subject, below_workspace, say, warn_unseeded};
 use crate::pin;
 use crate::report;
 use crate::run::{Input, Run, Target, run};
-use crate::settings::{Settings, TraceForm, workspace};
+use crate::settings::{Settings, workspace};
 use crate::shrink::Request;
 use crate::source::FORMAT;
 use crate::sweep::confirm;
+use crate::trace;
 use serde::Deserialize;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -231,7 +232,7 @@ pub fn is_due(case: &Case, since_start: Duration, settings: &Settings) -> bool {
     !is_corpus || since_start < settings.budget.unwrap_or(CORPUS_TIME)
 }
 
-/// Runs one file, with its identity before and its trace after where `SIM_TRACE` asks for it.
+/// Runs one file, with its identity before and its trace after where `SIM_TRACE` asks for one.
 ///
 /// # Errors
 /// What the file system says.
@@ -241,9 +242,7 @@ pub fn replay(target: &Target, file: &Path, settings: &Settings) -> io::Result<R
     let bytes = std::fs::read(file)?;
     Identity { target, subject: Subject::File(file) }.print();
     let run = run(target, &Input::Bytes(bytes), settings.watchdog);
-    if settings.trace == Some(TraceForm::Text) {
-        say(&run.history.trace().to_string());
-    }
+    trace::show(target, &run, file, settings);
     Ok(run)
 }
 

@@ -75,7 +75,13 @@ fn name(run: &Run, failure: &Failure) -> String {
     format!("{}-{}", failure.class, &run.hash.to_string()[..12])
 }
 
-fn write(settings: &Settings, target: &Target, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+/// Writes a file among the artifacts of a target; gives its path.
+pub(crate) fn write(
+    settings: &Settings,
+    target: &Target,
+    name: &str,
+    bytes: &[u8],
+) -> io::Result<PathBuf> {
     let root = settings.artifacts.clone().unwrap_or_else(artifacts);
     let folder = root.join(target.name());
     std::fs::create_dir_all(&folder)?;

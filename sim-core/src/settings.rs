@@ -8,7 +8,7 @@
 //! | `SIM_SEEDS` | which seeds to sweep, see [`Seeds`] |
 //! | `SIM_INPUT` | the file of one input to run |
 //! | `SIM_PIN` | the name to pin that file by |
-//! | `SIM_TRACE` | print the trace: `text` |
+//! | `SIM_TRACE` | print the trace, `text`, or write it to a file: `json` or `html` |
 //! | `SIM_ARTIFACTS` | the folder for failing inputs and reports |
 //! | `SIM_WATCHDOG` | real time after which one run is hung: `30` or `30s`, `500ms`, `5m` |
 //! | `SIM_BUDGET` | real time for a whole sweep, written the same way |
@@ -53,7 +53,7 @@ const WATCHDOG_DEFAULT: Duration = Duration::from_secs(60);
 
 const SEEDS_FORM: &str = "a number (7), a range (0..1000 or 0..=9), a commit hash \
     (7 to 64 hex digits), or a comma list of those";
-const TRACE_FORM: &str = "text";
+const TRACE_FORM: &str = "text, json or html";
 const TIME_FORM: &str = "a time above zero as seconds (30) or with a unit (500ms, 30s, 5m)";
 const SHRINK_FORM: &str = "`off`, or a time above zero (30, 500ms, 5m)";
 const INPUT_FORM: &str = "the path of a file of input bytes";
@@ -69,7 +69,7 @@ pub struct Settings {
     pub input: Option<PathBuf>,
     /// The name to pin that file by; there is a file then, and it is not shrunk.
     pub pin: Option<Name>,
-    /// The form of the trace to print.
+    /// The form of the trace to show.
     pub trace: Option<TraceForm>,
     /// The folder for what a run leaves behind; it need not exist yet.
     pub artifacts: Option<PathBuf>,
@@ -98,6 +98,10 @@ pub enum Shrinking {
 pub enum TraceForm {
     /// Lines for people.
     Text,
+    /// One JSON object a line, in a file.
+    Json,
+    /// A page for a browser, in a file.
+    Html,
 }
 
 /// Why the `SIM_*` variables cannot be read; each is one line.
@@ -247,6 +251,8 @@ impl Value {
     fn trace(self) -> Result<TraceForm, SettingsError> {
         match self.text.as_str() {
             "text" => Ok(TraceForm::Text),
+            "json" => Ok(TraceForm::Json),
+            "html" => Ok(TraceForm::Html),
             _ => Err(self.malformed("no such form".to_owned())),
         }
     }

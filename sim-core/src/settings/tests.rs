@@ -164,7 +164,13 @@ fn bad_times_are_named() {
 fn traces_have_three_forms() {
     let trace = |text| parse(&[("SIM_TRACE", text)]).expect(text).trace;
     assert_eq!(trace("text"), Some(TraceForm::Text));
-    check_error("SIM_TRACE", "1", "cannot read SIM_TRACE=\"1\": no such form; expected text");
+    assert_eq!(trace("json"), Some(TraceForm::Json));
+    assert_eq!(trace("html"), Some(TraceForm::Html));
+    check_error(
+        "SIM_TRACE",
+        "1",
+        "cannot read SIM_TRACE=\"1\": no such form; expected text, json or html",
+    );
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn nothing_to_decide_reads_nothing_and_is_not_on_the_tape() {
     let mut source = network(&[7]);
     assert_eq!(source.draw(Lane::Network, ONE, 0), 0);
     assert_eq!(source.below(Lane::Network, ONE, 1), 0);
-    assert_eq!(source.window(Lane::Network, "window", 0), []);
+    assert_eq!(source.window(Lane::Network, "window", 0), [0_u8; 0]);
     assert!(!source.chance(Lane::Network, ONE, Ratio::NEVER));
     assert!(source.tape().is_empty());
     assert_eq!(source.draw(Lane::Network, ONE, 255), 7);
@@ -168,7 +168,7 @@ fn an_exhausted_lane_is_calm() {
         assert_eq!(source.arbitrary::<(u8, Option<u32>)>(lane, "typed"), (0, None));
         assert_eq!(source.rng(lane, "rng").next_u32(), 0);
     }
-    assert_eq!(source.tape().to_bytes(), []);
+    assert_eq!(source.tape().to_bytes(), [0_u8; 0]);
 }
 
 #[test]

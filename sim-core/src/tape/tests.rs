@@ -160,7 +160,7 @@ fn bytes_hold_the_value_and_not_the_word() {
     let mut source = Source::from_bytes(&[1, 200]);
     source.draw(Lane::Swarm, Choice::one("first"), 9);
     // 200 % 10 is 0: calm, so there is nothing to write down.
-    assert_eq!(source.tape().to_bytes(), []);
+    assert_eq!(source.tape().to_bytes(), [0_u8; 0]);
 }
 
 #[test]

@@ -89,8 +89,8 @@ fn two_byte_lengths_come_back() {
 #[test]
 fn empty_lanes_are_the_empty_input() {
     assert!(Lanes::default().is_empty());
-    assert_eq!(Lanes::default().encode(), []);
-    assert_eq!(lanes(&[(Lane::Swarm, &[0, 0]), (Lane::App, &[0])]).canonical().encode(), []);
+    assert_eq!(Lanes::default().encode(), [0_u8; 0]);
+    assert_eq!(lanes(&[(Lane::Swarm, &[0, 0]), (Lane::App, &[0])]).canonical().encode(), [0_u8; 0]);
 }
 
 #[test]

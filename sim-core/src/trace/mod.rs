@@ -1,0 +1,38 @@
+//! The forms of a trace: text, JSON lines, and one HTML page; and where they go.
+//!
+//! Text goes to standard error with everything else that is said. The other two are for programs and
+//! browsers, so each is a file of its own beside the inputs that failed, and its path is said. What
+//! the lines and the page mean is in [`crate::manual::trace`].
+//!
+//! Invariant: a form is made of a run that is over. It runs nothing and decides nothing.
+
+mod json;
+mod page;
+
+pub use json::{SCHEMA, VERSION, lines};
+pub use page::page;
+
+use crate::identity::{below_workspace, say};
+use crate::report;
+use crate::run::{Run, Target};
+use crate::settings::{Settings, TraceForm};
+use std::path::Path;
+
+/// Shows the trace of a run as `SIM_TRACE` asks, under the name of its input.
+pub(crate) fn show(target: &Target, run: &Run, input: &Path, settings: &Settings) {
+    let (extension, text) = match settings.trace {
+        None => return,
+        Some(TraceForm::Text) => return say(&run.history.trace().to_string()),
+        Some(TraceForm::Json) => ("jsonl", lines(target, run).join("\n") + "\n"),
+        Some(TraceForm::Html) => ("html", page(target, run)),
+    };
+    let name = input.file_name().unwrap_or_default().to_string_lossy();
+    let written = report::write(settings, target, &format!("{name}.{extension}"), text.as_bytes());
+    match written {
+        Ok(file) => say(&format!("sim: trace of {name}: {}", below_workspace(&file).display())),
+        Err(error) => say(&format!("sim: the trace of {name} cannot be written: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -138,11 +138,17 @@ const TITLES = {
 function factsOf(event) {
   const host = (node) => model.hosts[node] ?? "?";
   const skipped = new Set(["index", "at", "event", "subject", "text", "bytes", "line", "message"]);
-  const named = { node: host, from: host, sent: (at) => `${clock(at)} (${span(event.at - at)} on its way)` };
-  named.nodes = (nodes) => nodes.map(host).join(", ") || "any";
-  named.others = named.nodes;
-  named.connection = (one) => `${one}: ${model.connections.get(one) ?? "?"}`;
-  const facts = Object.entries(event).filter(([name, value]) => !skipped.has(name) && value !== null);
+  const hosts = (nodes) => nodes.map(host).join(", ") || "any";
+  const named = {
+    node: host,
+    from: host,
+    nodes: hosts,
+    others: hosts,
+    sent: (at) => `${clock(at)} (${span(event.at - at)} on its way)`,
+    connection: (one) => `${one}: ${model.connections.get(one) ?? "?"}`,
+  };
+  const isShown = ([name, value]) => !skipped.has(name) && value !== null;
+  const facts = Object.entries(event).filter(isShown);
   const operation = model.byId.get(event.id);
   if (operation && operation.end !== null) {
     const [start, end] = [model.events[operation.start], model.events[operation.end]];
@@ -150,18 +156,26 @@ function factsOf(event) {
       event.event === "outcome" ? start.operation : `${end.ending} ${end.outcome}`]);
     facts.push(["took", span(end.at - start.at)]);
   }
-  const message = model.messages.find((one) => one.first <= event.index && event.index <= one.index
-    && one.connection !== undefined && one.connection === event.connection && one.from === event.from);
-  if (message && event.len > 0 && message.count > 1) {
-    facts.push(["message", `${message.len} bytes in ${message.count} segments, ${span(message.at - message.sent)} in all`]);
+  const message = messageOf(event);
+  if (message) {
+    const time = span(message.at - message.sent);
+    facts.push(["message", `${message.len} bytes in ${message.count} segments, ${time} in all`]);
   }
   const names = isPassage(event) ? { node: "to" } : {};
   return facts.map(([name, value]) => [names[name] ?? name, String((named[name] ?? String)(value))]);
 }
 
+/** The message that a segment is a part of, where it has others. */
+function messageOf(event) {
+  if (event.event !== "deliver" || event.len === 0) return undefined;
+  return model.messages.find((one) => one.connection === event.connection && one.count > 1
+    && one.from === event.from && one.first <= event.index && event.index <= one.index);
+}
+
 /** The text of an event in full: its bytes, its line, its message. */
 function bodyOf(event) {
-  if (event.event === "failure") return [event.message, ...(model.head.failure?.details ?? [])].join("\n");
+  const details = model.head.failure?.details ?? [];
+  if (event.event === "failure") return [event.message, ...details].join("\n");
   return event.bytes || event.line || "";
 }
 
@@ -171,14 +185,16 @@ function showDetails() {
   const event = model.events[view.chosen];
   place.dataset.index = event ? event.index : "";
   if (!event) {
-    place.append(element("h2", "Nothing is chosen"), element("p", "Click an event, or press ↓.", "when"));
+    place.append(element("h2", "Nothing is chosen"));
+    place.append(element("p", "Click an event, or press ↓.", "when"));
     return;
   }
   const kind = TITLES[event.event] ?? event.event;
   const title = kind.toLowerCase() === event.subject ? kind : `${kind} · ${event.subject}`;
   const facts = element("dl");
   pairs(facts, factsOf(event));
-  place.append(element("h2", title), element("p", `${clock(event.at)} s · event ${event.index}`, "when"), facts);
+  const when = `${clock(event.at)} s · event ${event.index}`;
+  place.append(element("h2", title), element("p", when, "when"), facts);
   const body = bodyOf(event);
   if (body) place.append(element("pre", body));
   const steps = element("div", "", "steps");
@@ -211,7 +227,8 @@ function stepsFrom(event) {
   const band = model.bands.find((one) => one.start === event.index || one.end === event.index);
   if (band && band.end !== null) {
     const isStart = band.start === event.index;
-    steps.push([isStart ? "To its end" : "To its beginning", () => choose(isStart ? band.end : band.start)]);
+    const name = isStart ? "To its end" : "To its beginning";
+    steps.push([name, () => choose(isStart ? band.end : band.start)]);
   }
   return steps;
 }
@@ -222,7 +239,8 @@ function refilter() {
   const center = view.chosen ?? view.rows[nearestRow(view, view.height / 2)] ?? 0;
   setRows(view, filter);
   view.offset = positionOf(view, rowOf(view, center)) * view.scale - view.height / 2;
-  const all = model.events.filter((event) => event.event !== "plan" && event.event !== "host").length;
+  const isEvent = (event) => event.event !== "plan" && event.event !== "host";
+  const all = model.events.filter(isEvent).length;
   const shown = view.rows.length;
   byId("count").textContent = shown === all ? `${all} events` : `${shown} of ${all} events`;
   byId("empty").hidden = shown > 0;
@@ -244,14 +262,22 @@ function clearFilters() {
 }
 
 function makeFilters() {
-  byId("text").addEventListener("input", (event) => { filter.text = event.target.value; refilter(); });
-  byId("timers").addEventListener("change", (event) => { filter.timers = event.target.checked; refilter(); });
+  byId("text").addEventListener("input", (event) => {
+    filter.text = event.target.value;
+    refilter();
+  });
+  byId("timers").addEventListener("change", (event) => {
+    filter.timers = event.target.checked;
+    refilter();
+  });
   const select = byId("connection");
   select.append(new Option("All connections", ""));
   for (const [connection, name] of model.connections) {
     select.append(new Option(`${connection}: ${name}`, connection));
   }
-  select.addEventListener("change", () => setConnection(select.value === "" ? null : Number(select.value)));
+  select.addEventListener("change", () => {
+    setConnection(select.value === "" ? null : Number(select.value));
+  });
   model.hosts.forEach((host, node) => {
     const label = element("label", "", "chip");
     const input = element("input");
@@ -280,7 +306,8 @@ const KEYS = {
   ArrowDown: () => step(1), ArrowUp: () => step(-1), j: () => step(1), k: () => step(-1),
   ArrowRight: () => step(1, true), ArrowLeft: () => step(-1, true),
   PageDown: () => step(10), PageUp: () => step(-10),
-  Home: () => choose(view.rows[0] ?? null), End: () => choose(view.rows[view.rows.length - 1] ?? null),
+  Home: () => choose(view.rows[0] ?? null),
+  End: () => choose(view.rows[view.rows.length - 1] ?? null),
 };
 
 /** Keys that mean the same wherever the focus is, but for where text is written. */
@@ -384,7 +411,8 @@ function makeHeader() {
   why.hidden = !failure || failure.details.length === 0;
   if (!why.hidden) why.lastElementChild.append(element("pre", failure.details.join("\n")));
   const plan = head.plan.map(({ dimension, meaning }) => [dimension, meaning]);
-  pairs(byId("plan").lastElementChild, plan.length > 0 ? plan : [["calm", "every dimension is zero"]]);
+  if (plan.length === 0) plan.push(["calm", "every dimension is zero"]);
+  pairs(byId("plan").lastElementChild, plan);
 }
 
 /** Draws a sample of each thing beside its name. */
@@ -439,5 +467,5 @@ setRows(view, filter);
 render();
 refilter();
 choose(model.failure ?? view.rows[0] ?? null);
-if (model.failure !== null) view.offset = yOfEvent(view, model.failure) + view.offset - view.height * 0.75;
+if (model.failure !== null) view.offset += yOfEvent(view, model.failure) - view.height * 0.75;
 render();

@@ -107,7 +107,8 @@ function layOut(view) {
   view.step = Math.max(22, Math.min(132, room / count));
   view.textLeft = gutter + view.step * count + 8;
   // One character of the monospaced text is some 7.3 pixels wide.
-  view.subjects = 7.3 * (1 + Math.min(20, Math.max(8, ...view.model.hosts.map((host) => host.length))));
+  const longest = Math.max(8, ...view.model.hosts.map((host) => host.length));
+  view.subjects = 7.3 * (1 + Math.min(20, longest));
   view.places = new Map(view.lanes.map((host, i) => [host, gutter + view.step * (i + 0.5)]));
 }
 
@@ -465,7 +466,9 @@ function eventAt(view, x, y) {
     if (isHit && rows[rowOf(view, operation.start)] === operation.start) return operation.start;
   }
   const row = nearestRow(view, y);
-  const isOnMark = Math.abs(yOf(view, positionOf(view, row)) - y) <= 5;
+  const isOnMark = Math.abs(yOf(view, positionOf(view, row)) - y) <= 6
+    && nodesOf(view.model, view.model.events[rows[row]])
+      .some((node) => Math.abs((view.places.get(node) ?? -Infinity) - x) <= 6);
   const isOnText = x > view.textLeft || x < view.gutter;
   const arrow = isOnText || isOnMark ? null : arrowAt(view, x, y);
   return arrow?.index ?? rows[row];

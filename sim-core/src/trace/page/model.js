@@ -90,7 +90,8 @@ function operationsOf(events) {
       const column = free < 0 ? columns.length : free;
       columns[column] = true;
       const start = event.index;
-      const operation = { id: event.id, node: event.node, column, start, end: null, ending: "open" };
+      const { id, node } = event;
+      const operation = { id, node, column, start, end: null, ending: "open" };
       byId.set(event.id, operation);
       operations.push(operation);
     } else if (event.event === "outcome") {
@@ -133,7 +134,8 @@ function bandsOf(events, hostCount) {
         bands.push(band);
       }
     } else if (event.event === "stop") {
-      const band = { kind: "down", label: "down", nodes: [event.node], start: event.index, end: null };
+      const [nodes, start] = [[event.node], event.index];
+      const band = { kind: "down", label: "down", nodes, start, end: null };
       down.set(event.node, band);
       bands.push(band);
     } else if (event.event === "start" && down.has(event.node)) {

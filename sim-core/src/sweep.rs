@@ -14,8 +14,12 @@ use crate::settings::{Seeds, Settings, workspace};
 use crate::shrink::{Found, Request, TIME_DEFAULT};
 use crate::stage::Stage;
 use hostsim::seam::outside;
+use progress::Progress;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+mod progress;
 
 /// Of the passing runs, one in so many is run again.
 const CHECKED: u64 = 16;
@@ -58,6 +62,8 @@ pub struct Sweep {
     pub bugs: Vec<Bug>,
     /// The marks of all runs.
     pub marks: Marks,
+    /// The virtual time of all runs.
+    pub elapsed: Duration,
 }
 
 impl Sweep {
@@ -146,6 +152,7 @@ pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
     let start = outside::monotonic();
     let is_over = |budget| outside::monotonic() - start >= budget;
     let mut sweep = Sweep { asked: seeds.len(), ..Sweep::default() };
+    let mut progress = Progress::new(start);
     let mut stage = Stage::start(target, settings.watchdog);
     let mut ahead = seeds.iter();
     for seed in ahead.by_ref().take(AHEAD) {
@@ -160,6 +167,8 @@ pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
         }
         let (run, goes_on) = stage.take();
         sweep.add(target, seed, &run, settings);
+        let line = progress.line(outside::monotonic(), &sweep, target);
+        line.iter().for_each(|line| say(line));
         if !goes_on {
             // A stage that a run does not leave is left behind; another one goes on after that run.
             stage = Stage::start(target, settings.watchdog);
@@ -182,6 +191,7 @@ const AHEAD: usize = 16;
 impl Sweep {
     fn add(&mut self, target: &Target, seed: u64, run: &Run, settings: &Settings) {
         self.runs += 1;
+        self.elapsed = self.elapsed.saturating_add(run.elapsed);
         self.marks.merge(&run.marks);
         if let Some(reason) = &run.excuse {
             self.excused += 1;

@@ -6,6 +6,7 @@
 
 pub mod check;
 pub mod child;
+mod color;
 pub mod control;
 pub mod coverage;
 pub mod datagram;

@@ -3,6 +3,7 @@
 //! In this order: class and what; details; the plan where it is not calm; the last lines of the
 //! trace; how to run it again; where the input is.
 
+use crate::color;
 use crate::failure::Failure;
 use crate::identity::{Identity, Subject, artifacts, below_workspace, say};
 use crate::run::{Run, Target};
@@ -114,7 +115,7 @@ pub fn print(
     file: Option<&Path>,
 ) {
     let len = run.tape.to_bytes().len();
-    say(&file_text(target, run, len, failure, subject, file));
+    say(&color::report(&file_text(target, run, len, failure, subject, file)));
 }
 
 /// Writes the report of a failing run whose input of `len` bytes is in `file`, with the lines to
@@ -154,7 +155,7 @@ pub(crate) fn print_outcome(
     len: usize,
 ) -> bool {
     if let Some(found) = &outcome.found {
-        say(&shrunk_text(target, found, found_by, len));
+        say(&color::report(&shrunk_text(target, found, found_by, len)));
     } else if let Some((same, times)) = outcome.unsteady {
         say(&format!("sim: not shrunk: failed the same way in {same} of {times} runs: {failure}"));
     }
@@ -184,7 +185,7 @@ fn print_other(target: &Target, found: &Found, found_by: &str) {
     let found_lines = found_lines(target, found, "");
     lines.extend(found_lines.iter().map(|line| format!("  {line}")));
     lines.push(format!("  met:    on the way from {found_by}"));
-    say(&lines.join("\n"));
+    say(&color::report(&lines.join("\n")));
 }
 
 /// How to replay what was found, what it took, and where the input is.

@@ -21,6 +21,7 @@ pub use case::{Case, describe};
 pub use mutate::{crossover, mutate};
 
 use crate::child;
+use crate::color;
 use crate::coverage;
 use crate::failure::{Class, Failure};
 use crate::identity::{Identity, Subject, say, warn_unseeded};
@@ -169,7 +170,7 @@ fn report_and_crash(target: &Target, run: &Run, failure: &Failure) -> ! {
     );
     // First as it is: nothing that comes after can lose it.
     let replay = format!("replay: {found_by}");
-    say(&report::text(target, run, failure, &[replay]));
+    say(&color::report(&report::text(target, run, failure, &[replay])));
     let (runs, extra) = Front::with(target, |front| (front.runs, front.extra));
     say(&format!("  effort: found after {runs} runs, {extra} of them to know what is mutated"));
     let mut settings = settings().clone();

@@ -6,7 +6,8 @@ use sim_core::failure::Class;
 use sim_core::sweep::{Sweep, settings_or_exit, sweep_of};
 use sim_core::{Target, child, sweep};
 use sim_tests::systems::{
-    echo, echo_lives, echo_planted, kv, kv_planted, leaks, ping, queue, queue_planted, streams,
+    echo, echo_lives, echo_planted, kv, kv_planted, leaks, lease, lease_planted, ping, queue,
+    queue_planted, streams,
 };
 
 /// Sweeps a system in which something must be found; seeds of the user's own promise nothing.
@@ -52,8 +53,18 @@ fn queue() {
 }
 
 #[test]
+fn lease() {
+    sweep::test(&lease::target(), 0..200);
+}
+
+#[test]
 fn kv_planted() {
     assert_found(&kv_planted::target(), 0..1_000);
+}
+
+#[test]
+fn lease_planted() {
+    assert_found(&lease_planted::target(), 0..1_000);
 }
 
 #[test]

@@ -6,6 +6,8 @@ pub mod echo_planted;
 pub mod kv;
 pub mod kv_planted;
 pub mod leaks;
+pub mod lease;
+pub mod lease_planted;
 pub mod maze;
 pub mod parts;
 pub mod ping;
@@ -21,6 +23,7 @@ pub fn correct() -> Vec<Target> {
         echo::target(),
         echo_lives::target(),
         kv::target(),
+        lease::target(),
         queue::target(),
         streams::target(),
         ping::target(),
@@ -29,7 +32,12 @@ pub fn correct() -> Vec<Target> {
 
 /// The systems with a planted bug that must be found.
 pub fn planted() -> Vec<Target> {
-    vec![echo_planted::target(), kv_planted::target(), queue_planted::target()]
+    vec![
+        echo_planted::target(),
+        kv_planted::target(),
+        lease_planted::target(),
+        queue_planted::target(),
+    ]
 }
 
 /// The systems with a planted bug that a sweep does not find, and a search does.

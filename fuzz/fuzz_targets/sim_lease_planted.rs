@@ -1,0 +1,4 @@
+//! Leases and their tokens with a planted bug under libFuzzer: it must find it.
+#![no_main]
+
+sim_core::fuzz_target!(sim_tests::systems::lease_planted::target);

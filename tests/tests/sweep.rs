@@ -6,8 +6,8 @@ use sim_core::failure::Class;
 use sim_core::sweep::{Sweep, settings_or_exit, sweep_of};
 use sim_core::{Target, child, sweep};
 use sim_tests::systems::{
-    echo, echo_lives, echo_planted, kv, kv_planted, leaks, lease, lease_planted, ping, queue,
-    queue_planted, streams,
+    broker, broker_planted, echo, echo_lives, echo_planted, kv, kv_planted, leaks, lease,
+    lease_planted, ping, queue, queue_planted, streams,
 };
 
 /// Sweeps a system in which something must be found; seeds of the user's own promise nothing.
@@ -20,6 +20,16 @@ fn hunt(target: &Target, seeds: std::ops::Range<u64>) -> Option<Sweep> {
     let found = sweep_of(target, seeds, &settings);
     println!("{}", found.summary(target));
     settings.seeds.is_none().then_some(found)
+}
+
+#[test]
+fn broker() {
+    sweep::test(&broker::target(), 0..200);
+}
+
+#[test]
+fn broker_planted() {
+    assert_found(&broker_planted::target(), 0..2_000);
 }
 
 #[test]

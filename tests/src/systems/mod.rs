@@ -1,5 +1,7 @@
 //! The systems under test, each a [`Target`] with a name of its own.
 
+pub mod broker;
+pub mod broker_planted;
 pub mod echo;
 pub mod echo_lives;
 pub mod echo_planted;
@@ -20,6 +22,7 @@ use sim_core::Target;
 /// The systems that must never fail.
 pub fn correct() -> Vec<Target> {
     vec![
+        broker::target(),
         echo::target(),
         echo_lives::target(),
         kv::target(),
@@ -33,6 +36,7 @@ pub fn correct() -> Vec<Target> {
 /// The systems with a planted bug that must be found.
 pub fn planted() -> Vec<Target> {
     vec![
+        broker_planted::target(),
         echo_planted::target(),
         kv_planted::target(),
         lease_planted::target(),

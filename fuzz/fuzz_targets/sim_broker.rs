@@ -1,0 +1,5 @@
+//! The broker and its group under everything that may befall them, under libFuzzer: it must find
+//! nothing.
+#![no_main]
+
+sim_core::fuzz_target!(sim_tests::systems::broker::target);

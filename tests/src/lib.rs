@@ -2,5 +2,6 @@
 pub mod conformance;
 pub mod kernel_fuzz;
 pub mod nightly;
+pub mod search;
 pub mod shrink_cases;
 pub mod systems;

@@ -9,9 +9,9 @@ use hostsim::kernel::HostId;
 use hostsim::network::{ConnectionView, Network, WireId};
 
 impl Active {
-    /// Ends what is in force among all hosts but those outside; the lines for the history. What was
-    /// given and has not begun never does.
-    pub(crate) fn heal(&mut self, network: &mut Network, outside: &[HostId]) -> Vec<String> {
+    /// Ends what is in force among all hosts but those outside; which ended, with the lines for the
+    /// history. What was given and has not begun never does.
+    pub(crate) fn heal(&mut self, network: &mut Network, outside: &[HostId]) -> Vec<(u32, String)> {
         let mut lines = Vec::new();
         for number in 0..self.entries.len() {
             if !self.entries[number].is_active {
@@ -21,7 +21,8 @@ impl Active {
             let handle = self.entries[number].handle.clone();
             let kept = self.keep_outside(network, number, outside);
             if !self.entries[number].control.is_about_nobody() {
-                lines.extend(self.end(network, number as u32));
+                let number = number as u32;
+                lines.extend(self.end(network, number).map(|text| (number, text)));
             } else {
                 self.entries[number].is_active = false;
                 self.count -= 1;

@@ -30,7 +30,7 @@ impl Sim {
     }
 
     /// Puts the beginning or the end of a control into the history, where something changed.
-    fn record_control(&self, number: u32, is_end: bool, text: Option<&str>) {
+    pub(crate) fn record_control(&self, number: u32, is_end: bool, text: Option<&str>) {
         let Some(text) = text else { return };
         let control = self.active.control(number);
         let phase = if is_end { Phase::End } else { control.first_phase() };

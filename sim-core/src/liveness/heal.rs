@@ -4,7 +4,7 @@
 
 use crate::datagram::Odds;
 use crate::failure::Failure;
-use crate::history::Event;
+use crate::history::{Event, Phase};
 use crate::lifecycle::Moment;
 use crate::process::Exit;
 use crate::sim::Sim;
@@ -29,10 +29,12 @@ impl Sim {
         self.is_planned = true;
         self.odds.set(Odds::CALM);
         let outside = self.outside();
-        self.record(Event::Control { text: &self.describe_heal(&outside) });
+        self.record_heal(&outside);
         let active = &mut self.active;
         let lines = self.world.with(|network| active.heal(network, &outside));
-        lines.iter().for_each(|text| self.record_control(Some(text)));
+        for (number, text) in &lines {
+            self.record_control(*number, true, Some(text));
+        }
         if let Some(failure) = self.look_at_controls() {
             return Some(failure);
         }
@@ -55,14 +57,17 @@ impl Sim {
         hosts.filter(|host| !self.is_core(*host)).collect()
     }
 
-    fn describe_heal(&self, outside: &[HostId]) -> String {
+    fn record_heal(&self, outside: &[HostId]) {
         let name = |host: &HostId| self.seats[host.0 as usize].facts.name.as_str();
-        match outside {
+        let text = match outside {
             [] => "heal".to_owned(),
             some => {
                 format!("heal, but for {}", some.iter().map(name).collect::<Vec<_>>().join(","))
             }
-        }
+        };
+        let (hosts, others) = (Vec::new(), outside.iter().map(|host| host.0).collect());
+        let (phase, kind, text) = (Phase::Moment, "heal", text.as_str());
+        self.record(Event::Control { phase, kind, hosts, others, text });
     }
 
     /// Starts the processes of the core that somebody ended. One that ended by itself stays so.

@@ -6,13 +6,9 @@
 //! own, with a corpus that is empty; the runs that the mutator makes count too.
 
 use sim_core::Target;
-use sim_core::run::{Input, run_reusing};
-use sim_tests::systems;
+use sim_tests::{search, systems};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::time::Duration;
-
-const WATCHDOG: Duration = Duration::from_secs(60);
+use std::process::ExitCode;
 
 /// A way to search: its name in the table, and the arguments of libFuzzer; none is a sweep.
 struct Row {
@@ -50,7 +46,7 @@ fn main() -> ExitCode {
         }
     };
     let binaries: Option<Vec<PathBuf>> =
-        options.targets.iter().map(|target| build(target.name())).collect();
+        options.targets.iter().map(|target| search::build(target.name())).collect();
     let Some(binaries) = binaries else {
         eprintln!("ablation: a fuzz target cannot be built");
         return ExitCode::from(2);
@@ -89,66 +85,18 @@ fn searched() -> Vec<Target> {
     [systems::planted(), systems::deep()].concat()
 }
 
-/// The folder of the workspace.
-fn workspace() -> &'static Path {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here)
-}
-
-/// Builds a fuzz target; gives its binary.
-fn build(name: &str) -> Option<PathBuf> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["fuzz", "build", "-s", "none", name]).current_dir(workspace());
-    let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-    let binary = workspace().join("target").join(triple).join("release").join(name);
-    (cargo.status().ok()?.success() && binary.is_file()).then_some(binary)
-}
-
 /// How many runs each seed took; none where it found nothing.
 fn cell(target: &Target, binary: &Path, row: &Row, options: &Options) -> Vec<Option<u64>> {
     let found = (1..=options.seeds).map(|seed| {
         let found = match row.arguments {
-            None => sweep(target, seed, options.cap),
-            Some(arguments) => search(binary, arguments, seed, options.cap),
+            None => search::sweep(target, seed, options.cap),
+            Some(arguments) => search::fuzz(binary, arguments, seed, options.cap),
         };
-        let found = found.filter(|runs| *runs <= options.cap);
         let text = found.map_or("nothing".to_owned(), |runs| format!("after {runs} runs"));
         println!("{} {} seed {seed}: {text}", target.name(), row.name);
         found
     });
     found.collect()
-}
-
-/// Runs seed after seed until one fails.
-fn sweep(target: &Target, seed: u64, cap: u64) -> Option<u64> {
-    let first = seed * 1_000_000;
-    let fails =
-        |run: &u64| run_reusing(target, &Input::Seed(first + run), WATCHDOG).failure.is_some();
-    (0..cap).find(fails).map(|run| run + 1)
-}
-
-/// Searches in another process, in a folder of its own.
-fn search(binary: &Path, arguments: &[&str], seed: u64, cap: u64) -> Option<u64> {
-    let folder = std::env::temp_dir().join(format!("ablation-{}-{seed}", std::process::id()));
-    std::fs::create_dir_all(&folder).ok()?;
-    let mut command = Command::new(binary);
-    command.arg(&folder).args(arguments).env("SIM_SHRINK", "off");
-    command.args([format!("-runs={cap}"), format!("-seed={seed}")]);
-    command.arg(format!("-artifact_prefix={}/", folder.display()));
-    let output = command.stdin(Stdio::null()).output();
-    std::fs::remove_dir_all(&folder).ok()?;
-    let output = output.ok()?;
-    let text = String::from_utf8_lossy(&output.stderr);
-    let count = text.lines().find_map(|line| line.strip_prefix("  effort: found after "))?;
-    count.split(' ').next()?.parse().ok()
-}
-
-/// The median, where nothing found counts as the cap.
-fn median(found: &[Option<u64>], cap: u64) -> u64 {
-    let mut runs: Vec<u64> = found.iter().map(|runs| runs.unwrap_or(cap)).collect();
-    runs.sort_unstable();
-    let (low, high) = (runs[(runs.len() - 1) / 2], runs[runs.len() / 2]);
-    low.midpoint(high)
 }
 
 fn print(options: &Options, table: &[[Vec<Option<u64>>; ROWS.len()]]) {
@@ -160,7 +108,7 @@ fn print(options: &Options, table: &[[Vec<Option<u64>>; ROWS.len()]]) {
         for cells in table {
             let (found, cap) = (&cells[at], options.cap);
             let count = found.iter().flatten().count();
-            let text = match median(found, cap) {
+            let text = match search::median(found, cap) {
                 runs if runs >= cap => format!(">{cap}"),
                 runs => runs.to_string(),
             };

@@ -134,16 +134,16 @@ fn a_click_chooses_what_is_there() {
     );
     browser.click(x, y);
     assert_eq!(browser.run("return view.chosen"), arrow);
-    // The legend opens by a click as well.
+    // The plan, which is open where there is room, folds by a click.
     let [x, y] = {
         let place = browser.run(
-            "const box = document.querySelector('#legend summary').getBoundingClientRect(); \
+            "const box = document.querySelector('#plan summary').getBoundingClientRect(); \
              return [box.x + 20, box.y + 10]",
         );
         [0, 1].map(|at| place[at].as_f64().expect("a number"))
     };
     browser.click(x, y);
-    assert_eq!(browser.run("return document.getElementById('legend').open"), true);
+    assert_eq!(browser.run("return document.getElementById('plan').open"), false);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! Planted bugs: each is found, as what it is, and shrunk to an input that fails in the same way.
 //!
 //! `cargo test --release -p sim-tests --test planted -- --nocapture` prints for each system
-//! `planted NAME class C seeds-to-find N executions-to-find N shrunk-bytes N`: medians of ten samples
-//! of seeds and of ten searches of libFuzzer, `-` where `cargo fuzz` builds nothing; and how often the
-//! broker's bug shows by default and in a churn region. A build without optimization takes one sample
-//! and no search.
+//! `planted NAME class C seeds-to-find N executions-to-find N shrunk-bytes N`: medians of ten
+//! samples of seeds and of ten searches of libFuzzer, `-` where `cargo fuzz` builds nothing; and
+//! how often the broker's bug shows by default and in a churn region. A build without optimization
+//! takes one sample and no search.
 
 use sim_core::Target;
 use sim_core::failure::Class;

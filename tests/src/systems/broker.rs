@@ -2,10 +2,10 @@
 //!
 //! # The system
 //! The broker keeps in its log each record that it takes, each generation of the group, and each
-//! offset that a consumer commits, before it says so. A producer gives a record its identity, so one
-//! that is sent again is taken once. Each partition is of one consumer, which does its records in
-//! order, from the committed offset on, and commits after each. Whenever a consumer joins, leaves or
-//! is silent for too long, the group has another generation, and the partitions go round.
+//! offset that a consumer commits, before it says so. A producer gives a record its identity, so
+//! one that is sent again is taken once. Each partition is of one consumer, which does its records
+//! in order, from the committed offset on, and commits after each. Whenever a consumer joins,
+//! leaves or is silent for too long, the group has another generation, and the partitions go round.
 //!
 //! A consumer that still works for an old generation commits late, after the next one went on. So a
 //! commit counts for the generation of the moment alone, and in it only forward.

@@ -1,8 +1,8 @@
 //! The broker with a planted bug that needs a consumer which is late.
 //!
 //! The broker keeps the commits of each generation in order and does not look at which one it is: a
-//! commit of an old generation lands after one of the next, and the offset goes back, so records are
-//! done again. Everything else is [`super::broker`].
+//! commit of an old generation lands after one of the next, and the offset goes back, so records
+//! are done again. Everything else is [`super::broker`].
 
 use super::broker::group::Commit;
 use super::broker::{self, Region};

@@ -2,14 +2,15 @@
 //!
 //! # The system
 //! A lock gives the lease to one candidate at a time, for some time by its own clock, and with each
-//! lease a token that is higher than all before it. The one that has it is the leader. It takes over
-//! the store with its token, is told the set, and from then on adds to it what clients ask for: it
-//! writes the whole set each time, and replies once the store has it. It begins no write that its
-//! lease may not outlast, by its own clock, and steps down where a write is not answered.
+//! lease a token that is higher than all before it. The one that has it is the leader. It takes
+//! over the store with its token, is told the set, and from then on adds to it what clients ask
+//! for: it writes the whole set each time, and replies once the store has it. It begins no write
+//! that its lease may not outlast, by its own clock, and steps down where a write is not answered.
 //!
 //! That is not enough. A leader may stand still between its look at the clock and its write, or the
-//! write is long on its way, and then it is from a set that others have added to. So the store takes
-//! writes with the last token alone, in the order of their numbers: a leader that is late is fenced.
+//! write is long on its way, and then it is from a set that others have added to. So the store
+//! takes writes with the last token alone, in the order of their numbers: a leader that is late is
+//! fenced.
 //!
 //! # The property
 //! What a client was told to be in the set is in it from then on, and nothing else comes into it.
@@ -53,7 +54,8 @@ const WAIT: Duration = Duration::from_millis(500);
 /// The number that the auditor adds; operations begin at one.
 const AUDITOR: u64 = 0;
 
-/// A client adds its operation's number to the set, over which the leader sits so many milliseconds.
+/// A client adds its operation's number to the set, over which the leader sits so many
+/// milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Add {
     millis: u64,

@@ -63,7 +63,8 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// Reads `record ID PARTITION MILLIS`, `commit GENERATION PARTITION OFFSET` or `generation NUMBER`.
+    /// Reads `record ID PARTITION MILLIS`, `commit GENERATION PARTITION OFFSET` or `generation
+    /// NUMBER`.
     pub fn parse(line: &str) -> Option<Entry> {
         let (kind, numbers) = line.split_once(' ')?;
         let numbers: Result<Vec<u64>, _> = numbers.split(' ').map(str::parse).collect();

@@ -1,8 +1,8 @@
 //! A candidate: it asks for the lease, and while it has it, adds to the set what clients ask for.
 //!
-//! Invariants: writes come one after the other, and each has the numbers of all before it. After one
-//! that was not answered there is no other: what the store has is not known then, so the candidate
-//! is no leader until it has another lease.
+//! Invariants: writes come one after the other, and each has the numbers of all before it. After
+//! one that was not answered there is no other: what the store has is not known then, so the
+//! candidate is no leader until it has another lease.
 
 use super::LEASE;
 use super::store::{Set, Stamp, Written};

@@ -54,7 +54,8 @@ impl fmt::Display for Set {
     }
 }
 
-/// Which leader writes, and its how many-th write it is. The first is zero: it takes over the store.
+/// Which leader writes, and its how many-th write it is. The first is zero: it takes over the
+/// store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp {
     /// The token of its lease.

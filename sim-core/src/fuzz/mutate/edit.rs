@@ -18,6 +18,9 @@ const COUNT_MAX: usize = 16;
 /// How many bytes a lane is given beside twice what was drawn of it.
 const SUPPLY: usize = 24;
 
+/// How many bytes a lane is taken to draw in a run of a sweep.
+const FRESH: usize = 64;
+
 /// A kind of edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edit {
@@ -41,8 +44,10 @@ pub(super) enum Edit {
     Append,
     /// Gives any bytes to a lane of which the run drew more than there was.
     Supply,
-    /// Puts any bytes in place of lanes: all, or each by chance.
+    /// Puts any bytes in place of lanes, each by chance.
     Renew,
+    /// Any bytes in every lane, as many as a seed's run would draw of most: a run of a sweep.
+    Fresh,
     /// Keeps what the run drew up to some choice, and puts any bytes in place of all after it.
     Branch,
 }
@@ -62,6 +67,7 @@ impl Edit {
             Edit::Append => append(draft, random),
             Edit::Supply => return supply(draft, lanes, random),
             Edit::Renew => return renew(draft, lanes, random),
+            Edit::Fresh => return Some(anew(random)),
             Edit::Branch => return branch(draft, random),
         };
         cells.filter(|cells| *cells != draft.cells).map(|cells| lanes_of(&cells))
@@ -284,14 +290,22 @@ fn supply(draft: &Draft, lanes: &Lanes, random: &mut Random) -> Option<Lanes> {
 }
 
 fn renew(draft: &Draft, lanes: &Lanes, random: &mut Random) -> Option<Lanes> {
-    let is_whole = random.one_in(2);
     let mut lanes = lanes.clone();
     for lane in Lane::ALL {
-        if is_whole || random.one_in(3) {
+        if random.one_in(3) {
             *lanes.lane_mut(lane) = any(drawn(draft, lane), random);
         }
     }
     Some(lanes)
+}
+
+/// Lanes are long more often than not, so that few of them end before the run does.
+fn anew(random: &mut Random) -> Lanes {
+    let mut lanes = Lanes::default();
+    for lane in Lane::ALL {
+        *lanes.lane_mut(lane) = any(FRESH, random);
+    }
+    lanes
 }
 
 /// The run goes as before up to the choice, since every draw before it reads what it read.

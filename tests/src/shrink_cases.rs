@@ -3,7 +3,7 @@
 //!
 //! They are those of the shrinking challenge of property-based testing libraries, stated on draws:
 //! lists say before each item that they go on, numbers are drawn with a bound. Two more are of a
-//! toy of a store, see [`toy`].
+//! toy of a store, see the module `toy`.
 
 use sim_core::source::{Choice, Lane, Source};
 use sim_core::tape::SpanKind;

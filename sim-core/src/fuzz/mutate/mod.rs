@@ -38,7 +38,8 @@ enum Kind {
 }
 
 /// The kinds and their weights, set by trials on the planted systems (`manual::search`). Kinds that
-/// go far from an input (fresh, renew, branch, supply) find what a sweep finds; the others go on from there.
+/// go far from an input (fresh, renew, branch, supply) find what a sweep finds; the others go on from
+/// there.
 const KINDS: [(Kind, u64); 14] = [
     (Kind::Lane, 12),
     (Kind::Edit(Edit::Drop), 2),

@@ -15,6 +15,10 @@ pub mod parts;
 pub mod ping;
 pub mod queue;
 pub mod queue_planted;
+#[cfg(feature = "raft")]
+pub mod raft;
+#[cfg(feature = "raft")]
+pub mod raft_planted;
 pub mod streams;
 
 use sim_core::Target;

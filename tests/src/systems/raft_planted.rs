@@ -1,0 +1,12 @@
+//! The registers of openraft with a planted bug that needs a loss of power.
+//!
+//! The store acknowledges an append when it is written, and the entries are synced some seconds
+//! later. Everything else is [`super::raft`].
+
+use super::raft::{self, store::Acknowledge};
+use sim_core::Target;
+
+/// The target.
+pub fn target() -> Target {
+    raft::target_of("sim_raft_planted", Acknowledge::Written)
+}

@@ -15,7 +15,7 @@
 use super::parts::life;
 use super::parts::line::{Answer, Caller, Lines};
 use super::parts::log::{self, Log};
-use super::parts::serve::{PORT, next, reply, serve};
+use super::parts::serve::{PORT, answer_each, serve};
 use arbitrary::{Arbitrary, Unstructured};
 use sim_core::node::NodeSpec;
 use sim_core::process::{Process, Signal};
@@ -208,13 +208,8 @@ async fn broker(process: Process, may_complete: MayComplete, model: Shared) {
     serve(&process, JoinSet::new(), move |stream| answer(Lines::new(stream), broker.clone())).await;
 }
 
-async fn answer(mut lines: Lines, broker: Rc<RefCell<Broker>>) {
-    while let Some(request) = next(&mut lines).await {
-        let text = broker.borrow_mut().answer(&request);
-        if reply(&mut lines, &text).await.is_none() {
-            return;
-        }
-    }
+async fn answer(lines: Lines, broker: Rc<RefCell<Broker>>) {
+    answer_each(lines, |request| broker.borrow_mut().answer(request)).await;
 }
 
 /// Does jobs, one after the other. After `SIGTERM` it ends the one that it has.

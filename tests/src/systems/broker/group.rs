@@ -6,7 +6,7 @@
 use super::{SESSION, Shared};
 use crate::systems::parts::line::Lines;
 use crate::systems::parts::log::Log;
-use crate::systems::parts::serve::{next, reply, serve};
+use crate::systems::parts::serve::{answer_each, serve};
 use sim_core::process::Process;
 use sim_core::{reached, sometimes};
 use std::cell::RefCell;
@@ -253,11 +253,6 @@ pub(super) async fn run(process: Process, may_commit: MayCommit, model: Shared) 
     serve(&process, JoinSet::new(), move |stream| answer(Lines::new(stream), broker.clone())).await;
 }
 
-async fn answer(mut lines: Lines, broker: Rc<RefCell<Broker>>) {
-    while let Some(request) = next(&mut lines).await {
-        let text = broker.borrow_mut().answer(&request);
-        if reply(&mut lines, &text).await.is_none() {
-            return;
-        }
-    }
+async fn answer(lines: Lines, broker: Rc<RefCell<Broker>>) {
+    answer_each(lines, |request| broker.borrow_mut().answer(request)).await;
 }

@@ -3,7 +3,7 @@
 use super::Shared;
 use crate::systems::parts::line::Lines;
 use crate::systems::parts::log::Log;
-use crate::systems::parts::serve::{next, reply, serve};
+use crate::systems::parts::serve::{answer_each, serve};
 use sim_core::process::Process;
 use sim_core::{reached, sometimes};
 use std::cell::RefCell;
@@ -142,11 +142,6 @@ pub(super) async fn run(process: Process, may_write: MayWrite, model: Shared) {
     serve(&process, JoinSet::new(), move |stream| answer(Lines::new(stream), store.clone())).await;
 }
 
-async fn answer(mut lines: Lines, store: Rc<RefCell<Store>>) {
-    while let Some(request) = next(&mut lines).await {
-        let text = store.borrow_mut().answer(&request);
-        if reply(&mut lines, &text).await.is_none() {
-            return;
-        }
-    }
+async fn answer(lines: Lines, store: Rc<RefCell<Store>>) {
+    answer_each(lines, |request| store.borrow_mut().answer(request)).await;
 }

@@ -42,6 +42,15 @@ where
     tasks.shutdown().await;
 }
 
+/// Answers the requests of one connection, each by `answer`, until it is over.
+pub async fn answer_each(mut lines: Lines, mut answer: impl FnMut(&str) -> String) {
+    while let Some(request) = next(&mut lines).await {
+        if reply(&mut lines, &answer(&request)).await.is_none() {
+            return;
+        }
+    }
+}
+
 /// Reads the next request; none where the connection is over, or silent for too long.
 pub async fn next(lines: &mut Lines) -> Option<String> {
     timeout(IDLE, lines.read()).await.ok()?.ok()

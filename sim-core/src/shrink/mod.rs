@@ -8,7 +8,9 @@
 //!
 //! Simpler is shorter as an input, then less virtual time, then fewer events, then lower values in
 //! the order of the lanes. That order is total, so there is one simplest input; passes are greedy
-//! and need not find it (`manual::shrinking` tells what was measured).
+//! and need not find it (`manual::shrinking` tells what was measured). So once none of them gains,
+//! failing runs of the first seeds are shrunk too and the simplest of all is taken: where the budget
+//! lasts, many inputs of one bug become one and the same.
 //!
 //! A failure that does not fail again is not shrunk: the report says how often it did.
 //!
@@ -44,9 +46,9 @@ pub struct Budget {
 }
 
 impl Default for Budget {
-    /// Ten thousand runs, twenty seconds.
+    /// Fifty thousand runs, two minutes.
     fn default() -> Budget {
-        Budget { runs_max: 10_000, time_max: Duration::from_secs(20) }
+        Budget { runs_max: 50_000, time_max: Duration::from_secs(120) }
     }
 }
 
@@ -127,6 +129,9 @@ impl Best {
 /// How many runs are made from a run that is not simpler.
 const EXCURSION_RUNS: u64 = 60;
 
+/// How many rounds may gain and not make the input shorter.
+const CRAWLS_MAX: u64 = 3;
+
 /// How much longer it may be.
 const EXCURSION_BYTES: usize = 6;
 
@@ -175,23 +180,50 @@ impl<'s> Shrinker<'s> {
         }
     }
 
-    /// Runs the passes, those that gain first, until none does.
+    /// Runs the passes, and once begins anew.
     fn go(&mut self) {
-        let mut order = passes::CHEAP.to_vec();
+        self.settle();
+        passes::anew(self);
+        self.refine();
+    }
+
+    /// Runs the passes until none gains.
+    fn refine(&mut self) {
         loop {
+            self.settle();
+            let gains = passes::LAST.iter().any(|pass| self.gains(*pass));
+            if !gains || self.is_over() {
+                return;
+            }
+        }
+    }
+
+    /// Runs the passes, but for the last ones, those that gain first, until none makes the input
+    /// shorter. Rounds that do not are few: what is left to gain there are times, by nanoseconds.
+    fn settle(&mut self) {
+        let mut order = passes::CHEAP.to_vec();
+        let mut crawled = 0;
+        while crawled < CRAWLS_MAX && !self.is_over() {
             let before = self.best.bytes.len();
             let (gains, rest): (Vec<Pass>, Vec<Pass>) =
                 order.iter().partition(|pass| self.gains(**pass));
             // Numbers that hang together are lowered by steps where each is lowered alone.
             let crawls = self.best.bytes.len() == before;
             let has_dear = crawls && passes::DEAR.iter().any(|pass| self.gains(*pass));
-            let is_stuck = gains.is_empty() && !has_dear;
-            let goes_on = !is_stuck || passes::LAST.iter().any(|pass| self.gains(*pass));
-            if !goes_on || self.is_over() {
+            if gains.is_empty() && !has_dear {
                 return;
             }
+            crawled = if self.best.bytes.len() < before { 0 } else { crawled + 1 };
             order = [gains, rest].concat();
         }
+    }
+
+    /// Runs those that take away, then the cheap ones until none gains.
+    fn take_away(&mut self) {
+        for pass in passes::SHORT {
+            self.gains(pass);
+        }
+        while passes::CHEAP.iter().any(|pass| self.gains(*pass)) {}
     }
 
     /// Runs a pass; whether it found something simpler.
@@ -227,26 +259,46 @@ impl<'s> Shrinker<'s> {
         {
             return false;
         }
-        self.runs += 1;
         let mut script = draft.to_script();
         if let Some(fill) = fill {
             script = script.filled(fill);
         }
-        let attempt = self.subject.attempt(&Input::Script(Box::new(script)));
+        let Some(best) = self.fails(&Input::Script(Box::new(script))) else { return false };
+        self.take(best)
+    }
+
+    /// Takes a run that is simpler than the best, where it does the same again. Those on the way of
+    /// an excursion are not run again; where that ends is.
+    fn take(&mut self, found: Best) -> bool {
+        let is_gain =
+            found.rank < self.best.rank && (self.excursion.is_some() || self.is_confirmed(&found));
+        if is_gain {
+            self.best = found;
+        }
+        is_gain
+    }
+
+    /// Runs an input; what it did where it fails in the same way.
+    fn fails(&mut self, input: &Input) -> Option<Best> {
+        self.runs += 1;
+        let attempt = self.subject.attempt(input);
         if attempt.bug.as_ref() != Some(&self.bug) {
             self.keep_other(&attempt);
-            return false;
+            return None;
         }
-        let best = Best::of(&attempt);
-        if best.rank >= self.best.rank {
-            return false;
-        }
-        // An excursion is checked where it ends.
-        let is_taken = self.excursion.is_some() || self.is_confirmed(&best);
-        if is_taken {
-            self.best = best;
-        }
-        is_taken
+        Some(Best::of(&attempt))
+    }
+
+    /// Searches from another run on, for so many runs, and gives what is the best there; the search
+    /// itself stays where it is.
+    fn apart(&mut self, start: Best, runs_max: u64, search: impl FnOnce(&mut Self)) -> Best {
+        let home = std::mem::replace(&mut self.best, start);
+        let outer = self.excursion;
+        let runs_max = self.runs + runs_max;
+        self.excursion = Some(outer.map_or(runs_max, |outer| outer.min(runs_max)));
+        search(self);
+        self.excursion = outer;
+        std::mem::replace(&mut self.best, home)
     }
 
     /// Whether the bytes of a run do the same again: what the run really chose is the input from
@@ -265,22 +317,15 @@ impl<'s> Shrinker<'s> {
     /// much longer, it is shrunk for a while, and taken where it became simpler than the best.
     pub(crate) fn consider_anew(&mut self, cells: Vec<Cell>, fill: Seed) -> bool {
         let len = self.best.bytes.len();
-        let home = self.best.clone();
-        let runs_max = self.runs + EXCURSION_RUNS;
-        self.excursion = Some(runs_max);
         // Whatever is not too long is simpler than this.
-        self.best.rank = Rank::longest(len + EXCURSION_BYTES);
-        self.best.bytes.clear();
-        if self.consider_filled(cells, Some(fill)) {
-            self.explore(len);
-        }
-        self.excursion = None;
-        let found = std::mem::replace(&mut self.best, home);
-        let is_gain = found.rank < self.best.rank && self.is_confirmed(&found);
-        if is_gain {
-            self.best = found;
-        }
-        is_gain
+        let rank = Rank::longest(len + EXCURSION_BYTES);
+        let start = Best { bytes: Vec::new(), rank, ..self.best.clone() };
+        let found = self.apart(start, EXCURSION_RUNS, |search| {
+            if search.consider_filled(cells, Some(fill)) {
+                search.explore(len);
+            }
+        });
+        self.take(found)
     }
 
     /// Shrinks a run that is not simpler than one of `len` bytes: first only so far that it shows

@@ -197,6 +197,17 @@ fn two_dimensions_change_at_once() {
 }
 
 #[test]
+fn searches_that_ended_at_different_places_meet() {
+    // A higher kind needs fewer items, and no small step leads from one kind to the next.
+    let (found, runs) = results(20, |source| {
+        let kind = source.draw(Lane::Swarm, MORE, 255);
+        let items = list(source, 1_000).len();
+        [(40, 3), (90, 2), (140, 1)].into_iter().any(|(at, least)| at == kind && items >= least)
+    });
+    assert_eq!(found, [[1, 140, 1, 1]], "in at most {runs} runs");
+}
+
+#[test]
 fn a_failure_that_does_not_come_again_is_not_shrunk() {
     let mut count = 0;
     let mut toy = Toy(move |source: &mut Source| {

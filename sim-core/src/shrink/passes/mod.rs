@@ -3,6 +3,7 @@
 //! A pass goes through its places once, from the end where things are deleted, and does not begin
 //! again where it gained: the search comes back to it as long as some pass gains.
 
+mod anew;
 mod cells;
 mod counted;
 mod descend;
@@ -23,6 +24,8 @@ mod wander;
 use super::Shrinker;
 
 /// A pass.
+pub(super) use anew::pass as anew;
+
 pub(super) type Pass = fn(&mut Shrinker<'_>);
 
 /// Those that take few runs, in the order of a first round: what takes away most comes first.

@@ -3,15 +3,42 @@
 //! It is made when a program first asks, and emptied at the end of the run. Its path is the same in
 //! every run that is alone on its machine: the first of some numbered folders that no other run
 //! holds a lock on. A program that says its path elsewhere may so differ from run to run.
+//!
+//! It is below `TMPDIR` where that is set; else in memory, below `/dev/shm`, where there is much of
+//! it; else in the folder for temporary files. The files of a run live for a few milliseconds, and a
+//! disk would take longer to forget them than the run takes.
 
+use hostsim::seam::outside;
+use std::ffi::{CStr, OsStr};
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 /// The most runs that have a folder at once.
 const FOLDERS_MAX: u32 = 4096;
+
+/// A file system in memory, on Linux.
+const MEMORY: &CStr = c"/dev/shm";
+
+/// How many bytes it must have left: those of containers are often too small for what an
+/// application keeps.
+const MEMORY_MIN: u64 = 1 << 30;
+
+/// Where the folders of runs are. It is asked for once: a run's path must not depend on what others
+/// write meanwhile.
+pub(crate) fn root() -> &'static Path {
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    ROOT.get_or_init(|| {
+        let is_roomy = || outside::free_bytes(MEMORY).is_some_and(|bytes| bytes >= MEMORY_MIN);
+        match std::env::var_os("TMPDIR") {
+            None if is_roomy() => PathBuf::from(OsStr::from_bytes(MEMORY.to_bytes())),
+            _ => std::env::temp_dir(),
+        }
+    })
+}
 
 /// The folder of a run, where one was asked for.
 #[derive(Debug, Default)]
@@ -53,7 +80,7 @@ impl Folder {
 fn lock() -> io::Result<Locked> {
     // A folder a user: what another one made could not be written to.
     let user = fs::metadata("/proc/self")?.uid();
-    let root = std::env::temp_dir().join(format!("sim-{user}"));
+    let root = root().join(format!("sim-{user}"));
     fs::create_dir_all(&root)?;
     for number in 0..FOLDERS_MAX {
         let path = root.join(format!("{number:04}"));

@@ -223,7 +223,7 @@ impl Sim {
             let folder = self.folder.of(&seat.facts.name);
             let written = folder.and_then(|folder| dir::write(&folder, path, bytes));
             written.map_err(|error| {
-                let (name, root) = (&seat.facts.name, std::env::temp_dir());
+                let (name, root) = (&seat.facts.name, dir::root());
                 let text = format!(
                     "the file {path:?} of node {name} cannot be written below {}: {error}",
                     root.display()

@@ -1,5 +1,5 @@
 //! What the harness does past the seam: the real clock, work outside of the run, what std keeps in a
-//! thread, and an option of sockets.
+//! thread, and an option of sockets and the space of a file system.
 //!
 //! The clock is for the watchdog, which must see real time, and for the canary that proves that reading the
 //! world is found out. Nothing that decides anything in a run may call it.
@@ -7,8 +7,10 @@
 use super::CURRENT;
 use crate::world::World;
 use std::arch::asm;
+use std::ffi::CStr;
 use std::hash::RandomState;
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
 use std::ptr;
 use std::time::Duration;
@@ -65,6 +67,16 @@ fn clock(clock: libc::clockid_t, into: &mut libc::timespec) {
             options(nostack),
         );
     }
+}
+
+/// How many bytes the file system of a path has left for this user; none where it does not say.
+pub fn free_bytes(path: &CStr) -> Option<u64> {
+    let mut facts = MaybeUninit::<libc::statvfs>::uninit();
+    // SAFETY: the path ends with a zero, and the call writes no more than the struct that it is given.
+    let done = unsafe { libc::statvfs(path.as_ptr(), facts.as_mut_ptr()) };
+    // SAFETY: the call succeeded, so it wrote the whole struct.
+    let facts = (done == 0).then(|| unsafe { facts.assume_init() })?;
+    Some(facts.f_bavail.saturating_mul(facts.f_frsize))
 }
 
 /// A number that each `RandomState` of this thread, this call's own included, moves on by one.

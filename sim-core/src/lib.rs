@@ -21,6 +21,7 @@ pub mod history;
 pub mod identity;
 pub mod lifecycle;
 pub mod liveness;
+pub mod log;
 pub mod manual;
 pub mod mark;
 pub mod node;

@@ -255,16 +255,18 @@ pub mod silence {}
 ///
 /// | key | value |
 /// |---|---|
-/// | `schema`, `version` | `"sim-trace"` and the version of what is written here: 1 |
+/// | `schema`, `version` | `"sim-trace"` and the version of what is written here: 2 |
 /// | `target`, `hash` | the name of the target; the hash of the history in hex |
-/// | `events`, `elapsed` | how many events follow; the virtual time of the run |
+/// | `events`, `elapsed` | how many events of the history follow; the virtual time of the run |
+/// | `said`, `left_out` | how many lines of the log follow; how many came before those and are not kept |
 /// | `plan` | the dimensions that are not calm: `dimension`, `value`, `meaning` |
 /// | `hosts` | the names of the hosts; their places are the numbers that events use |
 /// | `failure` | `null`, or `class`, `bug`, `origin`, `message` and `details`, a list of lines |
 ///
 /// Each other line is an event in its order: its `index` from zero, the moment `at` which it came,
 /// `event`, then what is its own, then its `subject` and `text` as in the text form. Times are
-/// nanoseconds since the start of the run. `node` is the host it is about.
+/// nanoseconds since the start of the run. `node` is the host it is about. An event `log` is what a
+/// program said by `tracing`, where it said it; it is not of the history and has no `index`.
 ///
 /// | `event` | what is its own |
 /// |---|---|
@@ -280,16 +282,26 @@ pub mod silence {}
 /// | `control` | `phase` (`begin`, `end`, `moment`), `kind`, the `nodes` it names, and the `others` on the far side; both are empty where it is about connections of any host |
 /// | `route` | `route`, the `nodes` that take its connections |
 /// | `note`, `failure` | `note`; `class` and `message` |
+/// | `log` | `node`, unless the test said it; `level`, `target`, `spans` from the outermost, `message`, and `fields` by their names, as text |
 ///
 /// The payload is `bytes`, as ASCII with the escapes of Rust, or `sha256` where they are more than
-/// 256. New keys and events may come within a version; what is there keeps its meaning.
+/// 256. New keys and events may come within a version; what is there keeps its meaning. Version 1 had
+/// no `log`, and each of its lines an `index`.
+///
+/// # What nodes say
+/// Events and spans of `tracing` in the code of nodes are in traces and in the last lines of a report,
+/// with the node and its virtual time: `INFO request{id=3}: retry attempt=2`. `SIM_LOG` says which, in
+/// the directives of `tracing`; `INFO` and above of every target, if it is not set. They are beside the
+/// history ([`crate::log`]): no hash knows them. Sweeps and fuzzing hear none of them; a failing run is
+/// made once more to be heard. A process that sets a subscriber of its own keeps it, and has no lines
+/// of nodes in its traces.
 ///
 /// # The page
 /// A diagram of space and time: a lane a node, time downward. Arrows are segments from their sending
 /// to their arrival, or whole messages: the bytes of one direction up to the next of the other.
 /// Bands are partitions, pauses and the time a node is down; bars are operations from start to
 /// outcome. The failure is chosen when the page opens. Rows are events, equally far apart, or their
-/// moments. It needs no network, and no page but itself.
+/// moments. Diamonds are what nodes say. It needs no network, and no page but itself.
 pub mod trace {}
 
 /// Lives of nodes: what is simulated of a process, and what is the real thing.

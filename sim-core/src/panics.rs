@@ -14,6 +14,7 @@ use crate::failure::{Class, Failure, INTERNAL_PREFIX};
 use crate::frames;
 use crate::history::{Event, History};
 use crate::identity::say;
+use crate::log::{Log, LogFilter, OpenLog};
 use crate::node::{Allowed, Panic};
 use crate::process::{Exit, Life, Shared, print};
 use hostsim::kernel::HostId;
@@ -53,6 +54,8 @@ pub(crate) struct Slot {
     /// Where code of the run puts events, until its end.
     history: RefCell<Option<Rc<RefCell<History>>>>,
     coverage: RefCell<Coverage>,
+    /// What its programs say, where the run has a log.
+    log: RefCell<Option<OpenLog>>,
 }
 
 impl Slot {
@@ -68,7 +71,18 @@ impl Slot {
             is_dying: Cell::default(),
             history: RefCell::new(Some(history)),
             coverage: RefCell::default(),
+            log: RefCell::default(),
         })
+    }
+
+    /// The run has a log from now on.
+    pub(crate) fn open_log(&self, filter: LogFilter) {
+        *self.log.borrow_mut() = Some(OpenLog::new(filter));
+    }
+
+    /// Takes what was said; nothing is heard from now on.
+    pub(crate) fn take_log(&self) -> Log {
+        self.log.take().map(|open| open.log).unwrap_or_default()
     }
 
     /// The run is over: what comes still is no event of it.
@@ -157,7 +171,7 @@ pub(crate) fn ask<T>(predicate: impl FnOnce() -> T) -> T {
 }
 
 /// A panic's text without the numbers of tokio's tasks, which count on from run to run.
-fn without_ids(text: &str) -> Cow<'_, str> {
+pub(crate) fn without_ids(text: &str) -> Cow<'_, str> {
     const BEFORE: [&str; 2] = ["JoinError::Panic(Id(", "JoinError::Cancelled(Id("];
     let mut text = Cow::Borrowed(text);
     for before in BEFORE {
@@ -207,6 +221,32 @@ pub(crate) fn record(at: u64, event: Event<'_>) {
     if let Some(history) = slot.history.borrow().as_ref() {
         history.borrow_mut().record(at, event);
     }
+}
+
+/// Works with the log of the run on this thread, where it has one.
+pub(crate) fn with_log<T>(work: impl FnOnce(&mut OpenLog) -> T) -> Option<T> {
+    let slot = current()?;
+    let mut log = slot.log.try_borrow_mut().ok()?;
+    log.as_mut().map(work)
+}
+
+/// Where a run is.
+pub(crate) struct Here {
+    /// How many events its history has.
+    pub(crate) after: u64,
+    /// Nanoseconds since its start.
+    pub(crate) at: u64,
+    /// The host whose program has the turn.
+    pub(crate) host: Option<u32>,
+}
+
+/// Where the run on this thread is, unless what has the turn is dying or over.
+pub(crate) fn here() -> Option<Here> {
+    let slot = living()?;
+    let world = seam::current().filter(|world| world.is_free())?;
+    let history = slot.history.borrow();
+    let after = history.as_ref()?.try_borrow().ok()?.len();
+    Some(Here { after, at: world.now().0, host: world.host().map(|host| host.0) })
 }
 
 /// The exit code of a program that panicked.

@@ -12,7 +12,7 @@ use crate::failure::{Class, Failure};
 use crate::identity::{Identity, Subject, below_workspace, say, warn_unseeded};
 use crate::pin;
 use crate::report;
-use crate::run::{Input, Run, Target, run};
+use crate::run::{Input, Run, Target, run_logged};
 use crate::settings::{Settings, workspace};
 use crate::shrink::Request;
 use crate::source::FORMAT;
@@ -241,7 +241,7 @@ pub fn replay(target: &Target, file: &Path, settings: &Settings) -> io::Result<R
     warn_unseeded();
     let bytes = std::fs::read(file)?;
     Identity { target, subject: Subject::File(file) }.print();
-    let run = run(target, &Input::Bytes(bytes), settings.watchdog);
+    let run = run_logged(target, &Input::Bytes(bytes), settings.watchdog, &settings.log);
     trace::show(target, &run, file, settings);
     Ok(run)
 }

@@ -31,8 +31,9 @@ pub fn text(target: &Target, run: &Run, failure: &Failure, replay: &[String]) ->
         run.history.len(),
         run.elapsed
     ));
-    let last = run.history.trace().last(TRACE_MAX);
-    lines.push(format!("  trace: the last {} of {} lines", last.len(), run.history.len()));
+    let trace = run.trace();
+    let last = trace.last(TRACE_MAX);
+    lines.push(format!("  trace: the last {} of {} lines", last.len(), trace.len()));
     lines.extend(last.iter().map(|line| format!("    {line}")));
     lines.extend(replay.iter().map(|line| format!("  {line}")));
     lines.join("\n")

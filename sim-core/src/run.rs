@@ -10,7 +10,8 @@
 
 use crate::coverage::{Coverage, Features};
 use crate::failure::{Class, Failure};
-use crate::history::{Hash, History};
+use crate::history::{Hash, History, Trace};
+use crate::log::{self, Log, LogFilter};
 use crate::mark::Marks;
 use crate::panics::Scope;
 use crate::recording::Recording;
@@ -157,6 +158,8 @@ pub struct Run {
     pub excuse: Option<String>,
     /// What happened.
     pub history: History,
+    /// What its programs said, where it was made with a log.
+    pub log: Log,
     /// The hash of that.
     pub hash: Hash,
     /// What came out of the swarm.
@@ -184,6 +187,11 @@ impl Run {
         self.failure.as_ref().map(|failure| failure.class).or(excused)
     }
 
+    /// What happened and what was said, as text.
+    pub fn trace(&self) -> Trace<'_> {
+        Trace::with_log(&self.history, &self.log)
+    }
+
     /// A run whose thread ended before it.
     pub(crate) fn without_result() -> Run {
         let text = "the thread of the run ended without a result";
@@ -197,6 +205,7 @@ impl Run {
             excuse: None,
             hash: history.hash(),
             history,
+            log: Log::default(),
             plan: Plan::default(),
             tape: Tape::default(),
             elapsed: Duration::ZERO,
@@ -217,6 +226,22 @@ impl Run {
 /// Inside a run.
 #[track_caller]
 pub fn run(target: &Target, input: &Input, watchdog: Duration) -> Run {
+    run_alone(target, input, watchdog, None)
+}
+
+/// As [`run()`], with the log of what its programs say and the filter lets through.
+///
+/// # Panics
+/// Inside a run.
+#[track_caller]
+pub fn run_logged(target: &Target, input: &Input, watchdog: Duration, filter: &LogFilter) -> Run {
+    refuse_nesting();
+    let _listening = log::listen();
+    run_alone(target, input, watchdog, Some(filter.clone()))
+}
+
+#[track_caller]
+fn run_alone(target: &Target, input: &Input, watchdog: Duration, filter: Option<LogFilter>) -> Run {
     refuse_nesting();
     if let Err(error) = seam::probe() {
         return Run::lost(Failure::new(Class::Internal, "probe", error.to_string()));
@@ -230,7 +255,7 @@ pub fn run(target: &Target, input: &Input, watchdog: Duration) -> Run {
     let watch = Arc::<Watch>::default();
     let watched = watch.clone();
     let thread = std::thread::Builder::new().name("sim".to_owned());
-    let spawned = thread.spawn(move || drop(sender.send(run_here(body, source, &watched))));
+    let spawned = thread.spawn(move || drop(sender.send(run_here(body, source, &watched, filter))));
     let thread = spawned.expect("the system has a thread for a run");
     match receiver.recv_timeout(watchdog) {
         Ok(run) => {
@@ -270,7 +295,7 @@ pub(crate) fn run_watched(
         Err(failure) => return Run::lost(failure),
     };
     let before = outside::hash_states();
-    let run_of_reuse = run_here(body, input.source(), watch);
+    let run_of_reuse = run_here(body, input.source(), watch, None);
     let made = outside::hash_states().wrapping_sub(before).wrapping_sub(1);
     let is_marked =
         run_of_reuse.may_leave || made != per_machine * u64::from(run_of_reuse.machines);
@@ -311,12 +336,13 @@ fn states_per_machine() -> u64 {
 }
 
 /// Runs one input on this thread.
-fn run_here(body: Body, source: Source, watch: &Arc<Watch>) -> Run {
+fn run_here(body: Body, source: Source, watch: &Arc<Watch>, filter: Option<LogFilter>) -> Run {
     let world = World::new();
     watch.begin(&world);
     let entered = seam::enter(&world);
     let mut sim = Sim::new(world, source, watch.clone());
     let slot = sim.slot.clone();
+    filter.into_iter().for_each(|filter| slot.open_log(filter));
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         slot.within(Scope::Body, || body(&mut sim));
         sim.drive()
@@ -338,6 +364,7 @@ fn run_here(body: Body, source: Source, watch: &Arc<Watch>) -> Run {
         excuse,
         hash: history.hash(),
         history,
+        log: slot.take_log(),
         plan: std::mem::take(&mut sim.plan),
         tape: sim.source.borrow().tape().clone(),
         elapsed: sim.world.now().elapsed(),

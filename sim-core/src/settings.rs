@@ -9,6 +9,7 @@
 //! | `SIM_INPUT` | the file of one input to run |
 //! | `SIM_PIN` | the name to pin that file by |
 //! | `SIM_TRACE` | print the trace, `text`, or write it to a file: `json` or `html` |
+//! | `SIM_LOG` | which events of `tracing` traces and reports show: `debug`, `info,db=trace` |
 //! | `SIM_ARTIFACTS` | the folder for failing inputs and reports |
 //! | `SIM_WATCHDOG` | real time after which one run is hung: `30` or `30s`, `500ms`, `5m` |
 //! | `SIM_BUDGET` | real time for a whole sweep, written the same way |
@@ -26,6 +27,7 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
+use crate::log::{LogFilter, LogFilterError};
 use crate::pin::Name;
 use thiserror::Error;
 
@@ -34,11 +36,12 @@ mod seeds;
 pub use seeds::Seeds;
 
 /// The variables that are read here.
-pub const VARIABLES: [&str; 8] = [
+pub const VARIABLES: [&str; 9] = [
     "SIM_SEEDS",
     "SIM_INPUT",
     "SIM_PIN",
     "SIM_TRACE",
+    "SIM_LOG",
     "SIM_ARTIFACTS",
     "SIM_WATCHDOG",
     "SIM_BUDGET",
@@ -54,6 +57,7 @@ const WATCHDOG_DEFAULT: Duration = Duration::from_secs(60);
 const SEEDS_FORM: &str = "a number (7), a range (0..1000 or 0..=9), a commit hash \
     (7 to 64 hex digits), or a comma list of those";
 const TRACE_FORM: &str = "text, json or html";
+const LOG_FORM: &str = "directives of levels and targets, such as info or info,db::store=debug";
 const TIME_FORM: &str = "a time above zero as seconds (30) or with a unit (500ms, 30s, 5m)";
 const SHRINK_FORM: &str = "`off`, or a time above zero (30, 500ms, 5m)";
 const INPUT_FORM: &str = "the path of a file of input bytes";
@@ -71,6 +75,8 @@ pub struct Settings {
     pub pin: Option<Name>,
     /// The form of the trace to show.
     pub trace: Option<TraceForm>,
+    /// Which events of `tracing` traces and reports show.
+    pub log: LogFilter,
     /// The folder for what a run leaves behind; it need not exist yet.
     pub artifacts: Option<PathBuf>,
     /// How much real time one run may take; above zero.
@@ -166,6 +172,7 @@ impl Default for Settings {
             input: None,
             pin: None,
             trace: None,
+            log: LogFilter::default(),
             artifacts: None,
             watchdog: WATCHDOG_DEFAULT,
             budget: None,
@@ -201,12 +208,14 @@ impl Settings {
         let input = value("SIM_INPUT", INPUT_FORM)?.map(Value::input).transpose()?;
         let pin = value("SIM_PIN", PIN_FORM)?.map(Value::pin).transpose()?;
         let trace = value("SIM_TRACE", TRACE_FORM)?.map(Value::trace).transpose()?;
+        let log = value("SIM_LOG", LOG_FORM)?.map(Value::log).transpose()?.unwrap_or_default();
         let artifacts = value("SIM_ARTIFACTS", ARTIFACTS_FORM)?.map(Value::folder).transpose()?;
         let watchdog = value("SIM_WATCHDOG", TIME_FORM)?.map(Value::time).transpose()?;
         let budget = value("SIM_BUDGET", TIME_FORM)?.map(Value::time).transpose()?;
         let shrink = value("SIM_SHRINK", SHRINK_FORM)?.map(Value::shrink).transpose()?;
         let (watchdog, shrink) = (watchdog.unwrap_or(WATCHDOG_DEFAULT), shrink.unwrap_or_default());
-        let settings = Settings { seeds, input, pin, trace, artifacts, watchdog, budget, shrink };
+        let settings =
+            Settings { seeds, input, pin, trace, log, artifacts, watchdog, budget, shrink };
         settings.check_pin()?;
         Ok(settings)
     }
@@ -255,6 +264,10 @@ impl Value {
             "html" => Ok(TraceForm::Html),
             _ => Err(self.malformed("no such form".to_owned())),
         }
+    }
+
+    fn log(self) -> Result<LogFilter, SettingsError> {
+        self.text.parse().map_err(|error: LogFilterError| self.malformed(error.to_string()))
     }
 
     fn pin(self) -> Result<Name, SettingsError> {

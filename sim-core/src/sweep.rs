@@ -6,6 +6,7 @@
 use crate::child;
 use crate::failure::{Class, Failure};
 use crate::identity::{Identity, Subject, say, warn_unseeded};
+use crate::log;
 use crate::mark::Marks;
 use crate::report;
 use crate::run::{Input, Run, Target, refuse_nesting};
@@ -269,7 +270,9 @@ impl Sweep {
         });
         let len = run.tape.to_bytes().len();
         if !report::print_outcome(target, failure, &outcome, &found_by, len) {
-            report::print(target, run, failure, subject, file);
+            let mut run = run.clone();
+            log::add_to(target, &mut run, settings);
+            report::print(target, &run, failure, subject, file);
         }
         let bug = |other: Found| {
             let Found { failure, file, run, .. } = other;

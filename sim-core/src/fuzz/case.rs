@@ -4,7 +4,8 @@
 //! to a person, so this runs them and shows what came of it. It decides nothing: as an
 //! [`Arbitrary`] it is the bytes as they are.
 
-use crate::run::{Input, Run, Target, run};
+use crate::run::{Input, Run, Target, run_logged};
+use crate::settings::Settings;
 use arbitrary::{Arbitrary, Result, Unstructured};
 use std::fmt;
 
@@ -41,7 +42,8 @@ impl fmt::Debug for Case<'_> {
 /// Runs an input and says what it decides: the plan where it is not calm, and the trace. A run that
 /// hangs is given up by the watchdog, and that is what is shown.
 pub fn describe(target: &Target, bytes: &[u8]) -> String {
-    let run = run(target, &Input::Bytes(bytes.to_vec()), super::settings().watchdog);
+    let Settings { watchdog, log, .. } = super::settings();
+    let run = run_logged(target, &Input::Bytes(bytes.to_vec()), *watchdog, log);
     let came = match &run.failure {
         Some(failure) => format!("{failure} (bug={})", failure.fingerprint(target.name())),
         None => "passed".to_owned(),
@@ -55,11 +57,10 @@ pub fn describe(target: &Target, bytes: &[u8]) -> String {
 
 /// The lines of a trace, without the middle where it is long.
 fn trace(run: &Run) -> Vec<String> {
-    let trace = run.history.trace();
-    let len = usize::try_from(run.history.len()).unwrap_or(usize::MAX);
+    let trace = run.trace();
+    let len = trace.len();
     let left_out = len.saturating_sub(2 * LINES_MAX);
-    let first = run.history.iter().take(len.min(LINES_MAX)).map(|record| trace.line(&record));
-    let mut lines: Vec<String> = first.collect();
+    let mut lines: Vec<String> = trace.lines().take(LINES_MAX).collect();
     if left_out > 0 {
         lines.push(format!("… {left_out} lines are left out"));
     }

@@ -164,8 +164,9 @@ impl Count {
 
 /// The trace of a run, of a long one its end.
 fn trace(run: &Run) -> String {
-    let mut lines = run.history.trace().last(TRACE_MAX);
-    let left_out = run.history.len().saturating_sub(lines.len() as u64);
+    let trace = run.trace();
+    let mut lines = trace.last(TRACE_MAX);
+    let left_out = trace.len() - lines.len();
     if left_out > 0 {
         lines.insert(0, format!("the first {left_out} lines are left out"));
     }

@@ -25,6 +25,7 @@ use crate::color;
 use crate::coverage;
 use crate::failure::{Class, Failure};
 use crate::identity::{Identity, Subject, say, warn_unseeded};
+use crate::log;
 use crate::report;
 use crate::run::{Input, Run, Target};
 use crate::self_check;
@@ -107,13 +108,16 @@ pub fn one(target: &Target, case: Case<'_>) -> bool {
         return true;
     };
     if keeps {
-        let (settings, time) = (settings(), SHRINK_TIME);
+        let (settings, time, mut run) = (settings(), SHRINK_TIME, *run);
+        log::add_to(target, &mut run, settings);
         let keep =
             |keeper: &mut Keeper| keeper.keep(target, &run, case.0, &failure, settings, time);
         with_keeper(target, keep);
         return false;
     }
     if counts(&failure) {
+        let mut run = *run;
+        log::add_to(target, &mut run, settings());
         report_and_crash(target, &run, &failure);
     }
     say(&format!("sim: target={} {failure}", target.name()));

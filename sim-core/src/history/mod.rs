@@ -3,15 +3,15 @@
 //! Two runs of one input have the same history, byte for byte. Where they do not, the first record
 //! that differs is what there is to look at. The text of a history is its trace.
 //!
-//! Not a log: nothing is recorded that the program under test only says, and no address, thread or
-//! real time is in it.
+//! Not a log: nothing is recorded that the program under test only says ([`crate::log`] has that),
+//! and no address, thread or real time is in it.
 
 mod encoding;
 mod event;
 mod text;
 
 pub use event::{Content, Ending, Event, Passage, Phase};
-pub use text::Trace;
+pub use text::{Entry, Trace};
 
 use hostsim::network::{Arrival, Passed};
 use serde::{Deserialize, Serialize};

@@ -1,15 +1,27 @@
-//! A history as text: one line an event, with virtual time, node and what changed.
+//! A history as text: one line an event, with virtual time, node and what changed; and between them
+//! what programs said.
 
 use super::event::seconds;
 use super::{Content, Event, History, Passage, Record};
+use crate::log::{Log, LogLine};
 use hostsim::tcp::Flags;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The lines of a history.
+/// The lines of a history, with the lines of a log where they were said.
 pub struct Trace<'a> {
     history: &'a History,
+    log: Option<&'a Log>,
     names: BTreeMap<u32, String>,
+}
+
+/// What a line of a trace is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry<'a> {
+    /// An event of the history, with its index.
+    Event(u64, Record<'a>),
+    /// Something that a program said.
+    Said(&'a LogLine),
 }
 
 impl<'a> Trace<'a> {
@@ -20,18 +32,68 @@ impl<'a> Trace<'a> {
                 names.insert(host, name.to_owned());
             }
         }
-        Trace { history, names }
+        Trace { history, log: None, names }
+    }
+
+    pub(crate) fn with_log(history: &'a History, log: &'a Log) -> Trace<'a> {
+        Trace { log: Some(log), ..Trace::new(history) }
+    }
+
+    /// How many lines there are.
+    pub fn len(&self) -> usize {
+        let events = usize::try_from(self.history.len()).unwrap_or(usize::MAX);
+        events.saturating_add(self.log.map_or(0, Log::len))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What the lines are about, in their order.
+    pub fn entries(&self) -> impl Iterator<Item = Entry<'a>> {
+        let mut said = self.log.into_iter().flat_map(Log::iter).peekable();
+        let mut events = (0..).zip(self.history.iter()).peekable();
+        std::iter::from_fn(move || {
+            let next = events.peek().map(|(index, _)| *index);
+            let is_said = |line: &&LogLine| next.is_none_or(|index| line.after <= index);
+            let said = said.next_if(is_said).map(Entry::Said);
+            said.or_else(|| events.next().map(|(index, record)| Entry::Event(index, record)))
+        })
+    }
+
+    /// The lines in their order.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        self.entries().map(|entry| self.entry(&entry))
     }
 
     /// The last lines, at most `count`.
     pub fn last(&self, count: usize) -> Vec<String> {
-        let skipped = usize::try_from(self.history.len()).unwrap_or(0).saturating_sub(count);
-        self.history.iter().skip(skipped).map(|record| self.line(&record)).collect()
+        let skipped = self.len().saturating_sub(count);
+        self.entries().skip(skipped).map(|entry| self.entry(&entry)).collect()
     }
 
     /// One event as a line.
     pub fn line(&self, record: &Record<'_>) -> String {
         Line { trace: self, record }.to_string()
+    }
+
+    /// Something that was said as a line.
+    fn said(&self, line: &LogLine) -> String {
+        let at = Moment(line.at);
+        format!("{at} {:<12} {line}", self.speaker(line))
+    }
+
+    fn entry(&self, entry: &Entry<'_>) -> String {
+        match entry {
+            Entry::Event(_, record) => self.line(record),
+            Entry::Said(line) => self.said(line),
+        }
+    }
+
+    /// Who said something: a node, or the test.
+    pub fn speaker(&self, line: &LogLine) -> &str {
+        line.host.map_or("test", |host| self.name(host))
     }
 
     /// The name of a host, by its number.
@@ -128,7 +190,16 @@ impl<'a> Trace<'a> {
 
 impl fmt::Display for Trace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.history.iter().try_for_each(|record| writeln!(f, "{}", self.line(&record)))
+        self.lines().try_for_each(|line| writeln!(f, "{line}"))
+    }
+}
+
+/// A moment, as a line begins with it.
+struct Moment(u64);
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        seconds(self.0, f)
     }
 }
 

@@ -59,6 +59,7 @@ fn every_variable_is_read() {
         ("SIM_INPUT", input.to_str().expect("the path is text")),
         ("SIM_PIN", "reply-lost"),
         ("SIM_TRACE", "text"),
+        ("SIM_LOG", "warn,db=debug"),
         ("SIM_ARTIFACTS", folder().to_str().expect("the path is text")),
         ("SIM_WATCHDOG", "500ms"),
         ("SIM_BUDGET", "5m"),
@@ -68,6 +69,7 @@ fn every_variable_is_read() {
     assert_eq!(settings.input, Some(input));
     assert_eq!(settings.pin.map(|name| name.to_string()).as_deref(), Some("reply-lost"));
     assert_eq!(settings.trace, Some(TraceForm::Text));
+    assert_eq!(settings.log.to_string(), "db=debug,warn");
     assert_eq!(settings.artifacts, Some(folder()));
     assert_eq!(settings.watchdog, Duration::from_millis(500));
     assert_eq!(settings.budget, Some(Duration::from_secs(300)));
@@ -233,7 +235,8 @@ fn unknown_names_are_errors() {
     assert_eq!(
         error.to_string(),
         "unknown variable SIM_SEED; expected one of SIM_SEEDS, SIM_INPUT, SIM_PIN, SIM_TRACE, \
-         SIM_ARTIFACTS, SIM_WATCHDOG, SIM_BUDGET, SIM_SHRINK, SIM_CHILD, SIM_TARGET"
+         SIM_LOG, SIM_ARTIFACTS, SIM_WATCHDOG, SIM_BUDGET, SIM_SHRINK, SIM_CHILD, \
+         SIM_TARGET"
     );
     assert!(check(&["SIM_"]).is_err());
 }

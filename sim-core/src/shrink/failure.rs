@@ -5,6 +5,7 @@
 
 use super::{Budget, Shrunk, TargetSubject, shrink};
 use crate::failure::{Class, Failure};
+use crate::log;
 use crate::run::{Input, Run, Target, run};
 use crate::settings::{Settings, Shrinking};
 use std::io;
@@ -133,7 +134,8 @@ impl Request<'_> {
     }
 
     fn found(&self, shrunk: Shrunk, before: &Failure, file: Option<PathBuf>) -> Option<Found> {
-        let run = self.run(&shrunk.bytes);
+        let mut run = self.run(&shrunk.bytes);
+        log::add_to(self.target, &mut run, self.settings);
         let failure = run.failure.clone().filter(|now| now.is_same_bug(before))?;
         Some(Found { shrunk, run, failure, file })
     }

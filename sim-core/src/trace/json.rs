@@ -1,20 +1,22 @@
-//! A run as JSON lines: a header, then one object an event. The schema is in
-//! [`crate::manual::trace`]; a change of it changes [`VERSION`].
+//! A run as JSON lines: a header, then one object an event of the history and one a line of the log.
+//! The schema is in [`crate::manual::trace`]; a change of it changes [`VERSION`].
 //!
-//! It says what the history has and adds nothing but what each event is in words. Integers are whole
-//! nanoseconds; those of a run of a hundred days are exact in a double.
+//! It says what history and log have and adds nothing but what each event is in words. Integers are
+//! whole nanoseconds; those of a run of a hundred days are exact in a double.
 
-use crate::history::{Content, Event, Record, Trace};
+use crate::history::{Content, Entry, Event, Record, Trace};
+use crate::log::LogLine;
 use crate::run::{Run, Target};
 use crate::swarm::Dimension;
 use hostsim::tcp::Flags;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The name of the schema.
 pub const SCHEMA: &str = "sim-trace";
 
 /// The version of the schema.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The first line.
 #[derive(Serialize)]
@@ -24,6 +26,8 @@ struct Header<'a> {
     target: &'a str,
     hash: String,
     events: u64,
+    said: usize,
+    left_out: u64,
     elapsed: u64,
     plan: Vec<Drawn<'a>>,
     hosts: Vec<String>,
@@ -46,6 +50,22 @@ struct Failed<'a> {
     origin: &'a str,
     message: &'a str,
     details: &'a [String],
+}
+
+/// A line of the log. It is no event of the history and has no index there.
+#[derive(Serialize)]
+struct Said<'a> {
+    at: u64,
+    event: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<u32>,
+    level: &'a str,
+    target: &'a str,
+    spans: &'a [String],
+    message: &'a str,
+    fields: BTreeMap<&'a str, &'a str>,
+    subject: &'a str,
+    text: String,
 }
 
 /// An event.
@@ -168,15 +188,38 @@ impl Payload {
 
 /// The lines of a run, the header first.
 pub fn lines(target: &Target, run: &Run) -> Vec<String> {
-    let trace = run.history.trace();
+    let trace = run.trace();
     let mut sent = run.history.sent().iter().copied();
     let mut lines = vec![text(&header(target, run))];
-    for (index, record) in run.history.iter().enumerate() {
+    for entry in trace.entries() {
+        let (index, record) = match entry {
+            Entry::Said(said) => {
+                lines.push(said_line(&trace, said));
+                continue;
+            }
+            Entry::Event(index, record) => (index, record),
+        };
         let is_of_network = matches!(record.event, Event::Deliver { .. } | Event::Datagram { .. });
         let sent = if is_of_network { sent.next() } else { None };
-        lines.push(line(&trace, index as u64, &record, sent));
+        lines.push(line(&trace, index, &record, sent));
     }
     lines
+}
+
+fn said_line(trace: &Trace<'_>, line: &LogLine) -> String {
+    let fields = line.fields.iter().map(|(name, value)| (*name, value.as_str()));
+    text(&Said {
+        at: line.at,
+        event: "log",
+        node: line.host,
+        level: line.level,
+        target: line.target,
+        spans: &line.spans,
+        message: &line.message,
+        fields: fields.collect(),
+        subject: trace.speaker(line),
+        text: line.to_string(),
+    })
 }
 
 fn text(value: &impl Serialize) -> String {
@@ -205,6 +248,8 @@ fn header<'a>(target: &'a Target, run: &'a Run) -> Header<'a> {
         target: target.name(),
         hash: run.hash.to_string(),
         events: run.history.len(),
+        said: run.log.len(),
+        left_out: run.log.dropped(),
         elapsed: u64::try_from(run.elapsed.as_nanos()).unwrap_or(u64::MAX),
         plan: run.plan.active().map(drawn).collect(),
         hosts: hosts.collect(),

@@ -22,7 +22,7 @@ use std::path::Path;
 pub(crate) fn show(target: &Target, run: &Run, input: &Path, settings: &Settings) {
     let (extension, text) = match settings.trace {
         None => return,
-        Some(TraceForm::Text) => return say(&run.history.trace().to_string()),
+        Some(TraceForm::Text) => return say(&run.trace().to_string()),
         Some(TraceForm::Json) => ("jsonl", lines(target, run).join("\n") + "\n"),
         Some(TraceForm::Html) => ("html", page(target, run)),
     };

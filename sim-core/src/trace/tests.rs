@@ -5,6 +5,7 @@ use super::{SCHEMA, VERSION, lines, page};
 use crate::control::Units;
 use crate::failure::{Class, Failure};
 use crate::history::{Content, Ending, Event, History, Passage, Phase};
+use crate::log::LogLine;
 use crate::run::{Input, Run, Target, run};
 use crate::swarm::Dimension;
 use expect_test::expect;
@@ -81,11 +82,38 @@ fn every_event() -> Run {
     let mut failure = Failure::new(Class::Correctness, "a.rs:1", "a reply is lost");
     failure.details = vec!["one".to_owned(), HOSTILE.to_owned()];
     let mut run = Run::lost(failure);
+    said().into_iter().for_each(|line| run.log.push(line));
     run.elapsed = Duration::from_nanos(17);
     run.plan.dimensions =
         vec![Dimension { name: "latency", value: 2, meaning: "100µs".to_owned() }];
     run.history = history;
     run
+}
+
+/// What was said in that run: something by a node, and something by the test.
+fn said() -> [LogLine; 2] {
+    [
+        LogLine {
+            after: 11,
+            at: 10_500_000_000,
+            host: Some(0),
+            level: "WARN",
+            target: "db::store",
+            spans: vec!["request{id=3}".to_owned(), "attempt".to_owned()],
+            message: HOSTILE.to_owned(),
+            fields: vec![("count", "2".to_owned())],
+        },
+        LogLine {
+            after: 18,
+            at: 17_000_000_119,
+            host: None,
+            level: "INFO",
+            target: "test",
+            spans: Vec::new(),
+            message: "the end".to_owned(),
+            fields: Vec::new(),
+        },
+    ]
 }
 
 fn parsed(run: &Run) -> Vec<Value> {
@@ -98,7 +126,7 @@ fn parsed(run: &Run) -> Vec<Value> {
 #[test]
 fn the_schema_is_pinned() {
     expect![[r#"
-        {"schema":"sim-trace","version":1,"target":"shown","hash":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","events":18,"elapsed":17,"plan":[{"dimension":"latency","value":2,"meaning":"100µs"}],"hosts":["db","client"],"failure":{"class":"correctness","bug":"4324717d","origin":"a.rs:1","message":"a reply is lost","details":["one","\"</script><!-- \u0000\\ü🦀\n"]}}
+        {"schema":"sim-trace","version":2,"target":"shown","hash":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855","events":18,"said":2,"left_out":0,"elapsed":17,"plan":[{"dimension":"latency","value":2,"meaning":"100µs"}],"hosts":["db","client"],"failure":{"class":"correctness","bug":"4324717d","origin":"a.rs:1","message":"a reply is lost","details":["one","\"</script><!-- \u0000\\ü🦀\n"]}}
         {"index":0,"at":0,"event":"plan","dimension":"latency","value":2,"meaning":"100µs","subject":"plan","text":"latency=100µs"}
         {"index":1,"at":1000000007,"event":"host","node":0,"subject":"db","text":"host number=0"}
         {"index":2,"at":2000000014,"event":"host","node":1,"subject":"client","text":"host number=1"}
@@ -110,13 +138,15 @@ fn the_schema_is_pinned() {
         {"index":8,"at":8000000056,"event":"datagram","node":0,"from":1,"sent":null,"passage":"lost","sender":"10.0.0.2:9","receiver":"[fd00::1]:7","len":0,"bytes":"","subject":"db","text":"datagram lost from=client 10.0.0.2:9 > [fd00::1]:7 len=0"}
         {"index":9,"at":9000000063,"event":"kernel_timer","connection":3,"subject":"kernel","text":"timer connection=3"}
         {"index":10,"at":10000000070,"event":"machine_timer","node":0,"subject":"db","text":"timer"}
+        {"at":10500000000,"event":"log","node":0,"level":"WARN","target":"db::store","spans":["request{id=3}","attempt"],"message":"\"</script><!-- \u0000\\ü🦀\n","fields":{"count":"2"},"subject":"db","text":"WARN request{id=3}:attempt: \"</script><!-- \u0000\\ü🦀\n count=2"}
         {"index":11,"at":11000000077,"event":"output","node":0,"stream":"stderr","line":"\"</script><!-- \u0000\\ü🦀\n","subject":"db","text":"stderr \\\"</script><!--\\u{2028}\\0\\\\ü🦀\\n"}
         {"index":12,"at":12000000084,"event":"control","phase":"begin","kind":"partition","nodes":[0],"others":[1],"subject":"control","text":"begin partition db | client until the end"}
         {"index":13,"at":13000000091,"event":"outcome","id":1,"ending":"indeterminate","outcome":"timed out","subject":"workload","text":"outcome id=1 indeterminate timed out"}
         {"index":14,"at":14000000098,"event":"finish","node":1,"subject":"client","text":"finish"}
         {"index":15,"at":15000000105,"event":"stop","node":0,"how":"killed","subject":"db","text":"stop killed"}
         {"index":16,"at":16000000112,"event":"note","note":"half","subject":"test","text":"note half"}
-        {"index":17,"at":17000000119,"event":"failure","class":"correctness","message":"a reply is lost","subject":"failure","text":"correctness: a reply is lost"}"#]].assert_eq(&lines(&target(), &every_event()).join("\n"));
+        {"index":17,"at":17000000119,"event":"failure","class":"correctness","message":"a reply is lost","subject":"failure","text":"correctness: a reply is lost"}
+        {"at":17000000119,"event":"log","level":"INFO","target":"test","spans":[],"message":"the end","fields":{},"subject":"test","text":"INFO the end"}"#]].assert_eq(&lines(&target(), &every_event()).join("\n"));
 }
 
 #[test]
@@ -129,7 +159,11 @@ fn every_line_reads_back_as_json() {
     let texts: Vec<&str> = lines.iter().filter_map(|line| line["line"].as_str()).collect();
     assert_eq!(texts, [HOSTILE]);
     let indexes: Vec<u64> = lines[1..].iter().filter_map(|line| line["index"].as_u64()).collect();
-    assert_eq!(indexes, (0..lines.len() as u64 - 1).collect::<Vec<_>>());
+    assert_eq!(indexes, (0..18).collect::<Vec<_>>());
+    let said: Vec<&Value> = lines.iter().filter(|line| line["event"] == "log").collect();
+    assert_eq!(said.len() as u64, header["said"].as_u64().expect("a number"));
+    assert_eq!(said[0]["message"], HOSTILE);
+    assert_eq!(lines[12]["event"], "log", "where it was said: after eleven events");
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use crate::{kernel_fuzz, systems};
 use sim_core::fuzz::keep;
+use sim_core::log::LogFilter;
 use sim_core::replay::{Case, cases};
-use sim_core::run::{Input, run};
+use sim_core::run::{Input, run_logged};
 use sim_core::{Target, report};
 use std::collections::BTreeMap;
 use std::io;
@@ -51,12 +52,13 @@ fn write(target: &Target, case: &Case, folder: &Path) -> io::Result<Option<Strin
         return Ok(None);
     }
     let bytes = std::fs::read(&case.file)?;
-    let run = run(target, &Input::Bytes(bytes.clone()), WATCHDOG);
+    let log = LogFilter::default();
+    let run = run_logged(target, &Input::Bytes(bytes.clone()), WATCHDOG, &log);
     let Some(failure) = &run.failure else { return Ok(None) };
     let fingerprint = failure.fingerprint(target.name());
     let folder = folder.join(&fingerprint);
     if !keep::is_kept(&folder) {
-        let (text, trace) = (report::text(target, &run, failure, &[]), run.history.trace());
+        let (text, trace) = (report::text(target, &run, failure, &[]), run.trace());
         keep::write(&folder, failure, &bytes, || text, &trace.to_string())?;
     }
     Ok(Some(fingerprint))

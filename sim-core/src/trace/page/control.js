@@ -3,7 +3,9 @@
 const byId = (id) => document.getElementById(id);
 const model = makeModel(JSON.parse(byId("run").textContent));
 const view = makeView(model);
-const filter = { text: "", connection: null, timers: true, nodes: model.hosts.map(() => true) };
+const filter = {
+  text: "", connection: null, timers: true, log: true, nodes: model.hosts.map(() => true),
+};
 const canvas = byId("diagram");
 const context = canvas.getContext("2d");
 let isAsked = false;
@@ -131,13 +133,15 @@ const TITLES = {
   deliver: "Segment", datagram: "Datagram", operation: "Operation", outcome: "Outcome",
   machine_timer: "Timer", kernel_timer: "Timer of the kernel", control: "Control", stop: "Stop",
   start: "Start", finish: "Finish", output: "Output", note: "Note", route: "Route",
-  failure: "Failure",
+  failure: "Failure", log: "Log",
 };
 
 /** What the panel says of an event, name by name. */
 function factsOf(event) {
   const host = (node) => model.hosts[node] ?? "?";
-  const skipped = new Set(["index", "at", "event", "subject", "text", "bytes", "line", "message"]);
+  const skipped = new Set(["index", "number", "at", "event", "subject", "text", "bytes", "line",
+    "message", "fields"]);
+  if (event.spans?.length === 0) skipped.add("spans");
   const hosts = (nodes) => nodes.map(host).join(", ") || "any";
   const named = {
     node: host,
@@ -146,9 +150,11 @@ function factsOf(event) {
     others: hosts,
     sent: (at) => `${clock(at)} (${span(event.at - at)} on its way)`,
     connection: (one) => `${one}: ${model.connections.get(one) ?? "?"}`,
+    spans: (spans) => spans.join(" › "),
   };
-  const isShown = ([name, value]) => !skipped.has(name) && value !== null;
+  const isShown = ([name, value]) => !skipped.has(name) && value !== null && value !== undefined;
   const facts = Object.entries(event).filter(isShown);
+  facts.push(...Object.entries(event.fields ?? {}));
   const operation = model.byId.get(event.id);
   if (operation && operation.end !== null) {
     const [start, end] = [model.events[operation.start], model.events[operation.end]];
@@ -176,7 +182,7 @@ function messageOf(event) {
 function bodyOf(event) {
   const details = model.head.failure?.details ?? [];
   if (event.event === "failure") return [event.message, ...details].join("\n");
-  return event.bytes || event.line || "";
+  return event.bytes || event.line || event.message || "";
 }
 
 function showDetails() {
@@ -193,7 +199,8 @@ function showDetails() {
   const title = kind.toLowerCase() === event.subject ? kind : `${kind} · ${event.subject}`;
   const facts = element("dl");
   pairs(facts, factsOf(event));
-  const when = `${clock(event.at)} s · event ${event.index}`;
+  const which = event.number === undefined ? "said by tracing" : `event ${event.number}`;
+  const when = `${clock(event.at)} s · ${which}`;
   place.append(element("h2", title), element("p", when, "when"), facts);
   const body = bodyOf(event);
   if (body) place.append(element("pre", body));
@@ -258,6 +265,7 @@ function clearFilters() {
   filter.nodes.fill(true);
   document.querySelectorAll("#nodes input").forEach((input) => { input.checked = true; });
   filter.timers = byId("timers").checked = true;
+  filter.log = byId("log").checked = true;
   setConnection(null);
 }
 
@@ -266,10 +274,13 @@ function makeFilters() {
     filter.text = event.target.value;
     refilter();
   });
-  byId("timers").addEventListener("change", (event) => {
-    filter.timers = event.target.checked;
-    refilter();
-  });
+  for (const name of ["timers", "log"]) {
+    byId(name).addEventListener("change", (event) => {
+      filter[name] = event.target.checked;
+      refilter();
+    });
+  }
+  byId("log").parentElement.hidden = model.head.said === 0;
   const select = byId("connection");
   select.append(new Option("All connections", ""));
   for (const [connection, name] of model.connections) {
@@ -402,7 +413,9 @@ function makeHeader() {
   byId("class").textContent = failure ? failure.class : "passed";
   byId("class").classList.toggle("bad", failure !== null);
   byId("message").textContent = failure ? failure.message : "";
-  const facts = [`${head.events} events`, `${span(head.elapsed)} of virtual time`,
+  const events = head.said > 0 ? `${head.events} events, ${head.said} of the log`
+    : `${head.events} events`;
+  const facts = [events, `${span(head.elapsed)} of virtual time`,
     `hash ${head.hash.slice(0, 12)}`];
   if (failure) facts.unshift(`bug ${failure.bug} at ${failure.origin}`);
   byId("facts").textContent = facts.join("  ·  ");
@@ -431,6 +444,10 @@ function makeLegend() {
   };
   const band = (kind) => (to) => hatch(to, kind, colors[kind], 8, 0, 28, 16);
   const operation = (ending) => (to) => bar(to, colors[ending], ending, 22, 1, 15, 5);
+  const said = (to) => {
+    to.fillStyle = colors.focus;
+    mark(to, "log", 22, 8, 3.2);
+  };
   const samples = [
     ["bytes of a connection", arrow("data")], ["SYN, FIN, acknowledgment", arrow("control")],
     ["reset", arrow("reset")], ["datagram", arrow("datagram")],
@@ -438,7 +455,7 @@ function makeLegend() {
     ["operation: done", operation("done")], ["failed", operation("failed")],
     ["may or may not be done", operation("indeterminate")],
     ["partition, hold", band("cut")], ["pause, slowness", band("pause")], ["down", band("down")],
-    ["another control", band("other")],
+    ["another control", band("other")], ["what a program says (tracing)", said],
   ];
   const list = byId("legend").lastElementChild;
   list.replaceChildren();

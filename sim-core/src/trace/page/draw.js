@@ -99,7 +99,7 @@ function rowsInView(view) {
 /** Where the lanes and the text are, for the width that there is. */
 function layOut(view) {
   const isNarrow = view.width < 620;
-  const gutter = isNarrow ? 68 : 168;
+  const gutter = isNarrow ? 68 : 180;
   const room = Math.max(60, (view.width - gutter) * (isNarrow ? 0.6 : 0.48));
   const count = Math.max(1, view.lanes.length);
   view.isNarrow = isNarrow;
@@ -358,7 +358,7 @@ function drawMoment(view, context, row, y) {
   context.font = `11px ${colors.mono}`;
   context.fillStyle = colors.soft;
   context.textAlign = "right";
-  if (!view.isNarrow && (passed > 0 || view.axis === "time")) context.fillText(clock(at), 92, y + 4);
+  if (!view.isNarrow && (passed > 0 || view.axis === "time")) context.fillText(clock(at), 112, y + 4);
   if (view.axis !== "event" || view.scale < 14 || passed < 1e6) return;
   context.fillStyle = colors.ink;
   context.fillText(`+${span(passed)}`, gutter - 8, y + 4);
@@ -383,7 +383,8 @@ function drawText(view, context, event, y, isMarked) {
     left += view.isNarrow ? width : Math.max(view.subjects, width);
   }
   const isQuiet = event.event.endsWith("_timer");
-  context.fillStyle = isFailure ? colors.bad : isQuiet ? colors.soft : colors.ink;
+  const isBad = isFailure || event.level === "ERROR";
+  context.fillStyle = isBad ? colors.bad : isQuiet ? colors.soft : colors.ink;
   // What is past the edge is cut off by the canvas; very long lines are not handed to it.
   context.fillText(event.text.slice(0, 240), left, y + 4);
 }
@@ -416,11 +417,12 @@ function markColor(colors, event) {
   if (isPassage(event)) return colors[kindOf(event)];
   if (event.event === "outcome") return colors[event.ending];
   if (event.event === "stop") return colors.down;
+  if (event.event === "log") return event.level === "ERROR" ? colors.bad : colors.focus;
   if (event.event === "control") return colors[BANDS[event.kind] ?? "other"];
   return event.event.endsWith("_timer") ? colors.lane : colors.ink;
 }
 
-/** A circle for what arrives, a tick for a timer, a square for what a process does. */
+/** A circle for what arrives, a tick for a timer, a diamond for what is said, else a square. */
 function mark(context, kind, x, y, size) {
   if (kind === "deliver" || kind === "datagram") {
     context.beginPath();
@@ -428,6 +430,12 @@ function mark(context, kind, x, y, size) {
     context.fill();
   } else if (kind.endsWith("_timer")) {
     context.fillRect(x - size * 1.3, y - 0.75, size * 2.6, 1.5);
+  } else if (kind === "log") {
+    context.beginPath();
+    [[0, -1], [1, 0], [0, 1], [-1, 0]].forEach(([right, down]) => {
+      context.lineTo(x + right * size * 1.3, y + down * size * 1.3);
+    });
+    context.fill();
   } else {
     context.fillRect(x - size, y - size, 2 * size, 2 * size);
   }

@@ -14,9 +14,13 @@ function lowerBound(count, key, value) {
   return low;
 }
 
-/** Makes the model of a run from its lines. */
+/**
+ * Makes the model of a run from its lines. What the page calls the index of an event is its place
+ * among all lines; the number that it has in the history, if any, is its number.
+ */
 function makeModel(lines) {
-  const [head, ...events] = lines;
+  const [head, ...rest] = lines;
+  const events = rest.map((event, place) => ({ ...event, number: event.index, index: place }));
   const model = { head, events, hosts: head.hosts };
   model.arrows = events.filter(isPassage).map(arrowOf);
   model.messages = messagesOf(events);
@@ -162,6 +166,7 @@ function passes(model, event, filter) {
   if (event.event === "failure") return true;
   const isTimer = event.event === "machine_timer" || event.event === "kernel_timer";
   if (isTimer && !filter.timers) return false;
+  if (event.event === "log" && !filter.log) return false;
   if (filter.connection !== null && event.connection !== filter.connection) return false;
   if (!nodesOf(model, event).some((node) => filter.nodes[node] ?? true)) return false;
   if (filter.text === "") return true;

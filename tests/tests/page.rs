@@ -8,8 +8,9 @@ mod browser;
 
 use browser::{Browser, Look};
 use serde_json::Value;
+use sim_core::log::LogFilter;
 use sim_core::node::NodeSpec;
-use sim_core::run::{Input, Run, run};
+use sim_core::run::{Input, Run, run, run_logged};
 use sim_core::{Sim, Target, trace};
 use sim_tests::systems;
 use std::path::{Path, PathBuf};
@@ -51,13 +52,14 @@ fn page_of(name: &str, target: &Target, run: &Run) -> PathBuf {
     file
 }
 
-/// The pinned failure of the planted store, and its page.
+/// The pinned failure of a leader that writes after its lease, and its page.
 fn failing() -> (Run, PathBuf) {
-    let target = systems::all().into_iter().find(|target| target.name() == "sim_kv_planted");
-    let target = target.expect("the planted store");
-    let file = "../regressions/sim_kv_planted/append-twice-after-restart";
+    let target = systems::all().into_iter().find(|target| target.name() == "sim_lease_planted");
+    let target = target.expect("the planted lease");
+    let file = "../regressions/sim_lease_planted/leader-that-was-cut-off-writes-late";
     let bytes = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(file));
-    let run = run(&target, &Input::Bytes(bytes.expect("the pinned input")), WATCHDOG);
+    let input = Input::Bytes(bytes.expect("the pinned input"));
+    let run = run_logged(&target, &input, WATCHDOG, &LogFilter::default());
     let file = page_of("failing", &target, &run);
     (run, file)
 }
@@ -72,6 +74,15 @@ fn details(browser: &Browser) -> String {
 fn chosen(browser: &Browser) -> u64 {
     let index = browser.run("return view.chosen");
     index.as_u64().expect("an event is chosen")
+}
+
+/// A point of the diagram, on the screen.
+fn place(browser: &Browser, script: &str) -> [f64; 2] {
+    let place = browser.run(&format!(
+        "const box = canvas.getBoundingClientRect(); const [x, y] = {script}; \
+         return [box.x + x, box.y + y]"
+    ));
+    [0, 1].map(|at| place[at].as_f64().expect("a number"))
 }
 
 /// How many events are shown.
@@ -93,9 +104,11 @@ fn shoot_all(browser: &Browser, name: &str, file: &Path) {
 fn the_failing_event_is_in_view_at_load_and_its_details_are_read() {
     let Some(browser) = browser() else { return };
     let (run, file) = failing();
-    let failure = run.failure.expect("it fails");
+    let failure = run.failure.clone().expect("it fails");
     browser.open(&file, DESK);
-    assert_eq!(chosen(&browser), run.history.len() - 1);
+    assert_eq!(chosen(&browser), run.trace().len() as u64 - 1);
+    let number = format!("event {}", run.history.len() - 1);
+    assert!(details(&browser).contains(&number), "{}", details(&browser));
     assert!(details(&browser).contains(&failure.message), "{}", details(&browser));
     let y = browser.run("return yOfEvent(view, model.failure)").as_f64().expect("a number");
     assert!((46.0..900.0).contains(&y), "{y}");
@@ -110,13 +123,7 @@ fn the_failing_event_is_in_view_at_load_and_its_details_are_read() {
 fn a_click_chooses_what_is_there() {
     let Some(browser) = browser() else { return };
     browser.open(&failing().1, DESK);
-    let place = |script: &str| {
-        let place = browser.run(&format!(
-            "const box = canvas.getBoundingClientRect(); const [x, y] = {script}; \
-             return [box.x + x, box.y + y]"
-        ));
-        [0, 1].map(|at| place[at].as_f64().expect("a number"))
-    };
+    let place = |script: &str| place(&browser, script);
     let row = browser.run("return view.rows[nearestRow(view, 300)]");
     let [x, y] = place("[view.textLeft + 40, yOf(view, positionOf(view, nearestRow(view, 300)))]");
     browser.click(x, y);
@@ -176,6 +183,30 @@ fn filters_show_what_passes_and_escape_clears_them() {
     assert_eq!(browser.run(timers), 0);
 }
 
+/// What the leader said before it stood still is found by its text, and read.
+#[test]
+fn what_a_node_says_is_filtered_and_read() {
+    let Some(browser) = browser() else { return };
+    let (run, file) = failing();
+    browser.open(&file, DESK);
+    let said = browser.run("return model.events.filter((one) => one.event === 'log').length");
+    assert_eq!(said, run.log.len());
+    browser.press(&["/", "l", "e", "a", "d", "s"]);
+    let kinds = browser.run("return [...new Set(view.rows.map((i) => model.events[i].event))]");
+    assert_eq!(kinds, serde_json::json!(["log", "failure"]));
+    let [x, y] = place(&browser, "[view.textLeft + 40, yOf(view, positionOf(view, 0))]");
+    browser.click(x, y);
+    let text = details(&browser);
+    for part in ["Log · leader-", "said by tracing", "level", "INFO", "token", "leads"] {
+        assert!(text.contains(part), "{part} is not in {text}");
+    }
+    browser.shoot(&folder().join("failing-log.png"));
+    browser.press(&[ESCAPE]);
+    let all = shown(&browser);
+    browser.run("document.getElementById('log').click()");
+    assert_eq!(shown(&browser), all - run.log.len() as u64);
+}
+
 #[test]
 fn every_control_is_reached_by_keys_and_arrows_move_the_choice() {
     let Some(browser) = browser() else { return };
@@ -193,6 +224,7 @@ fn every_control_is_reached_by_keys_and_arrows_move_the_choice() {
         "axis",
         "arrows",
         "timers",
+        "log",
         "in",
         "out",
         "fit",
@@ -210,7 +242,8 @@ fn every_control_is_reached_by_keys_and_arrows_move_the_choice() {
     assert_eq!(browser.run("return view.rows[0]"), first);
     browser.press(&[DOWN, DOWN, UP]);
     assert_eq!(browser.run("return view.rows[1]"), chosen(&browser));
-    assert!(details(&browser).contains(&format!("event {}", chosen(&browser))));
+    let number = browser.run("return model.events[view.chosen].number");
+    assert!(details(&browser).contains(&format!("event {number}")), "{}", details(&browser));
     browser.press(&["f"]);
     assert_eq!(browser.run("return model.failure"), chosen(&browser));
     browser.press(&["+"]);

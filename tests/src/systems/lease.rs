@@ -111,13 +111,32 @@ fn addresses(node: &Node) -> Vec<SocketAddr> {
 pub struct Model {
     asked: Set,
     told: Set,
-    /// Where the store's log is.
+    /// What the store wrote into its log.
+    written: Vec<Written>,
+    /// Where that is.
     folder: Option<PathBuf>,
 }
 
 type Shared = Rc<RefCell<Model>>;
 
+impl Model {
+    /// Whether what clients were told is in the last of some sets.
+    fn judge(&self, written: &[Written]) -> Result<(), Violation> {
+        let last = written.last().map_or(Set::default(), |write| write.set);
+        match self.told.without(last).first() {
+            Some(number) => Err(lost(number, written)),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Checker for Model {
+    /// Judges what the store wrote last, so that a run ends where it went wrong.
+    fn step(&mut self) -> Result<(), Violation> {
+        self.judge(&self.written)
+    }
+
+    /// Judges what is on its disk.
     fn end(&mut self) -> Result<(), Violation> {
         let folder = self.folder.as_ref().ok_or_else(|| Violation::new("no store ever ran"))?;
         let records = log::read(folder).map_err(|error| Violation::new(error.to_string()))?;
@@ -126,11 +145,7 @@ impl Checker for Model {
         if let Some(more) = written.iter().find(|write| !write.set.without(self.asked).is_empty()) {
             return Err(Violation::new(format!("{more} has what nobody asked for")));
         }
-        let last = written.last().map_or(Set::default(), |write| write.set);
-        match self.told.without(last).first() {
-            Some(number) => Err(lost(number, &written)),
-            None => Ok(()),
-        }
+        self.judge(&written)
     }
 }
 
@@ -138,11 +153,17 @@ impl Checker for Model {
 fn lost(number: u64, written: &[Written]) -> Violation {
     let has = |write: &Written| write.set.has(number);
     let pair = written.windows(2).rfind(|pair| has(&pair[0]) && !has(&pair[1]));
-    let how = match pair {
+    let got = match pair {
         Some([before, after]) => format!("{before}, then {after}"),
-        _ => "it never was".to_owned(),
+        _ => "it never was in it".to_owned(),
     };
-    Violation::new(format!("{number} was added and is not in the set: {how}"))
+    let who = match number {
+        AUDITOR => "the auditor".to_owned(),
+        operation => format!("operation {operation}"),
+    };
+    let expected = format!("the set has {number} from then on: {who} was told that it is in it");
+    Violation::new(format!("the number {number} is no longer in the set"))
+        .with(vec![format!("expected: {expected}"), format!("got:      {got}")])
 }
 
 /// A client's ways to the candidates, and which of them it asks first.

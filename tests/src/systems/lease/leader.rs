@@ -17,6 +17,7 @@ use tokio::net::lookup_host;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
+use tracing::{Instrument, info, info_span, warn};
 
 /// The reply of a candidate that is no leader, and did nothing.
 pub const NO_LEADER: &str = "no leader";
@@ -72,6 +73,8 @@ impl Candidate {
             reached!("a number is added again");
             return "ok";
         }
+        let left = office.lease.until.get().saturating_duration_since(Instant::now());
+        info!(token = office.lease.token, ?left, "works for {work:?}, and then writes");
         sleep(work).await;
         office.last.set.add(number);
         office.last.stamp.number += 1;
@@ -84,6 +87,7 @@ impl Candidate {
             answer == Answer::Reply("fenced".to_owned()),
             "a leader learns that it is fenced"
         );
+        warn!(token = office.lease.token, ?answer, "steps down");
         office.lease.until.set(Instant::now());
         *held = None;
         LOST
@@ -111,6 +115,7 @@ async fn campaign(candidate: Rc<Candidate>, mut lock: Caller) {
         if let Some(token) = number(&answer, "token ", 10) {
             let lease = Rc::new(Lease { token, until: Cell::new(asked + LEASE) });
             if let Some(set) = take_over(&candidate, token).await {
+                info!(token, %set, "leads");
                 let last = Written { stamp: Stamp { token, number: 0 }, set };
                 *candidate.office.lock().await = Some(Office { lease: lease.clone(), last });
                 keep(&lease, &mut lock).await;
@@ -135,7 +140,10 @@ async fn keep(lease: &Lease, lock: &mut Caller) {
         sleep(WAIT).await;
         let asked = Instant::now();
         match lock.ask(&format!("keep {}", lease.token), EFFORT).await {
-            Answer::Reply(reply) if reply == "lost" => return,
+            Answer::Reply(reply) if reply == "lost" => {
+                info!(lease.token, "learns that its lease is over");
+                return;
+            }
             // A leader that stepped down meanwhile stays so.
             Answer::Reply(_) if lease.lasts(Duration::ZERO) => lease.until.set(asked + LEASE),
             _ => {}
@@ -154,7 +162,10 @@ async fn answer(mut lines: Lines, candidate: Rc<Candidate>) {
     while let Some(request) = next(&mut lines).await {
         let words: Vec<u64> = request.split(' ').filter_map(|word| word.parse().ok()).collect();
         let text = match words[..] {
-            [number, millis] => candidate.add(number, Duration::from_millis(millis)).await,
+            [number, millis] => {
+                let added = candidate.add(number, Duration::from_millis(millis));
+                added.instrument(info_span!("add", number)).await
+            }
             _ => "what",
         };
         if reply(&mut lines, text).await.is_none() {

@@ -13,6 +13,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tracing::info;
 
 /// The lock's state. Its log has a line for each token, so the last token is the log's length.
 struct Lock {
@@ -37,6 +38,7 @@ impl Lock {
                 sometimes!(last > 0, "a lease comes after another one");
                 self.log.append("lease");
                 self.until = Instant::now() + LEASE;
+                info!(token = last + 1, "gives the lease");
                 format!("token {}", last + 1)
             }
             // Nobody else was given it, so one that is over may still go on.

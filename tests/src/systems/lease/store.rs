@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 use tokio::task::JoinSet;
+use tracing::info;
 
 /// A set of numbers below 64, in the lines of a leader as sixteen hexadecimal digits or fewer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,12 +103,14 @@ struct Store {
     log: Log,
     last: Written,
     may_write: MayWrite,
+    /// Who is told of each write.
+    model: Shared,
 }
 
 impl Store {
-    fn recover(log: Log, may_write: MayWrite) -> Store {
+    fn recover(log: Log, may_write: MayWrite, model: Shared) -> Store {
         let last = log.records().last().and_then(|record| Written::parse(record));
-        Store { log, last: last.unwrap_or_default(), may_write }
+        Store { log, last: last.unwrap_or_default(), may_write, model }
     }
 
     /// Answers `take TOKEN` with the set, and `TOKEN NUMBER SET` once it is written.
@@ -119,11 +122,15 @@ impl Store {
         };
         if !(self.may_write)(self.last.stamp, write.stamp) {
             reached!("a late leader is fenced");
+            info!(last = self.last.stamp.token, "fences token {}", write.stamp.token);
             return "fenced".to_owned();
         }
         sometimes!(self.last.stamp == write.stamp, "a leader writes again what is written");
         if self.last.stamp != write.stamp {
             self.log.append(&write.line());
+            let Written { stamp: Stamp { token, number }, set } = write;
+            info!(token, number, %set, "writes");
+            self.model.borrow_mut().written.push(write);
             self.last = write;
         }
         if taken.is_some() { format!("set {:x}", self.last.set.0) } else { "ok".to_owned() }
@@ -138,7 +145,7 @@ pub(super) async fn run(process: Process, may_write: MayWrite, model: Shared) {
     let folder = process.host().dir().expect("the host has a disk");
     let log = Log::open(&folder).expect("the disk is well");
     model.borrow_mut().folder = Some(folder);
-    let store = Rc::new(RefCell::new(Store::recover(log, may_write)));
+    let store = Rc::new(RefCell::new(Store::recover(log, may_write, model)));
     serve(&process, JoinSet::new(), move |stream| answer(Lines::new(stream), store.clone())).await;
 }
 

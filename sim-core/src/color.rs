@@ -42,7 +42,7 @@ fn painted(text: &str) -> String {
 /// The name of a part, with its colon, and what is after it.
 fn name(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.split_at(line.find(':')? + 1);
-    let word = name.strip_prefix("  ")?.trim_start_matches(' ').strip_suffix(':')?;
+    let word = name.strip_prefix("  ")?.strip_suffix(':')?;
     let is_word = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
     is_word.then_some((name, rest))
 }
@@ -64,12 +64,12 @@ mod tests {
 
     const REPORT: &str = "sim: FAILED target=upper class=correctness
   the reply is whole, not: \"H\"
-  plan: calm
-  trace: the last 2 of 2 lines
+  plan:   calm
+  trace:  2 lines
       0.000000005 client       finish
     100.000000005 failure      correctness: no
   replay: SIM_INPUT=a cargo test
-      or: SIM_SEEDS=3 cargo test";
+  or:     SIM_SEEDS=3 cargo test";
 
     #[test]
     fn the_head_the_names_and_the_failure_stand_out() {
@@ -77,12 +77,12 @@ mod tests {
         expect![[r#"
             ^[1;31msim: FAILED target=upper class=correctness^[0m
               the reply is whole, not: "H"
-            ^[1m  plan:^[0m calm
-            ^[1m  trace:^[0m the last 2 of 2 lines
+            ^[1m  plan:^[0m   calm
+            ^[1m  trace:^[0m  2 lines
             ^[2m      0.000000005 client       finish^[0m
             ^[1;31m    100.000000005 failure      correctness: no^[0m
             ^[1m  replay:^[0m SIM_INPUT=a cargo test
-            ^[1m      or:^[0m SIM_SEEDS=3 cargo test"#]]
+            ^[1m  or:^[0m     SIM_SEEDS=3 cargo test"#]]
         .assert_eq(&shown);
     }
 

@@ -1,7 +1,9 @@
 //! What everybody waits for, where nothing is pending and work is left.
 
 use crate::failure::{Class, Failure};
+use crate::history::Event;
 use crate::sim::Sim;
+use crate::workload::OperationId;
 use hostsim::kernel::HostId;
 use hostsim::waits::Wait;
 
@@ -10,7 +12,7 @@ impl Sim {
     /// task which socket it waits for, or that it waits for none. The run is over with it: programs
     /// are woken to be asked.
     pub(crate) fn deadlock(&mut self) -> Failure {
-        let text = format!("nothing is pending, no timer is set, and {}", self.unended());
+        let text = format!("{}, and nobody can go on: nothing is pending", self.unended());
         let mut failure = Failure::new(Class::Deadlock, "nothing pending", text);
         failure.details = self.everybody();
         failure
@@ -18,7 +20,7 @@ impl Sim {
 
     /// Who does not run, what is in force, and what everybody waits for.
     pub(crate) fn everybody(&mut self) -> Vec<String> {
-        let mut details = self.standing();
+        let mut details = [self.unfinished(), self.standing()].concat();
         for host in (0..self.seats.len() as u32).map(HostId) {
             let name = self.seat_of(host).facts.name.clone();
             let lines = self.waits(host);
@@ -31,13 +33,43 @@ impl Sim {
     pub(crate) fn at_limit(&self, origin: &str, text: &str) -> Failure {
         let text = format!("{text}, and {}", self.unended());
         let mut failure = Failure::new(Class::Inconclusive, origin, text);
-        failure.details = self.standing();
+        failure.details = [self.unfinished(), self.standing()].concat();
         failure
     }
 
+    /// How many operations and clients have not ended.
     fn unended(&self) -> String {
-        let (operations, clients) = (self.outstanding, self.work.clients());
-        format!("{operations} operations and {clients} clients have not ended")
+        let count = |count: u64, noun: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {noun}")),
+            more => Some(format!("{more} {noun}s")),
+        };
+        let counts = [count(self.outstanding, "operation"), count(self.work.clients(), "client")];
+        let counts: Vec<String> = counts.into_iter().flatten().collect();
+        let verb = if self.outstanding + self.work.clients() == 1 { "has" } else { "have" };
+        match counts.is_empty() {
+            true => "all work has ended".to_owned(),
+            false => format!("{} {verb} not ended", counts.join(" and ")),
+        }
+    }
+
+    /// The operations and clients that have not ended, by name.
+    fn unfinished(&self) -> Vec<String> {
+        let name = |host: u32| &self.seats[host as usize].facts.name;
+        let history = self.history.borrow();
+        let operations = history.iter().filter_map(|record| match record.event {
+            Event::Operation { id, host, text } if self.is_under_way(OperationId(id)) => {
+                Some(format!("{}: operation {id}, {text}, has not ended", name(host)))
+            }
+            _ => None,
+        });
+        let hosts = (0..self.seats.len() as u32).filter(|host| self.work.has(HostId(*host)));
+        let clients = hosts.map(|host| format!("{}: the client has not ended", name(host)));
+        operations.chain(clients).collect()
+    }
+
+    fn is_under_way(&self, id: OperationId) -> bool {
+        self.under_way.iter().any(|(other, _)| *other == id)
     }
 
     /// Who does not run, and which controls are in force.

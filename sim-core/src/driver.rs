@@ -65,7 +65,10 @@ impl Sim {
         let (min, max) = (*spec.replicas.start(), *spec.replicas.end());
         let count = match max - min {
             0 => min,
-            more => self.draw(swarm::REPLICAS, more, swarm::count_from(min)),
+            more => self.draw(swarm::REPLICAS, more, |extra| {
+                let count = min + extra;
+                (count, format!("{count} of {}", spec.name))
+            }),
         };
         let settings = Rc::new(spec.settings.clone());
         let mut node = Node::default();

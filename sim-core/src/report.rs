@@ -1,7 +1,11 @@
 //! The report of a failure, for a person.
 //!
-//! In this order: class and what; details; the plan where it is not calm; the last lines of the
-//! trace; how to run it again; where the input is.
+//! In this order: class and what; the facts that contradict each other; the plan where it is not calm;
+//! the last lines of the trace; how to run it again; where the input is and how it was found. What is
+//! told is the same wherever the run was made.
+//!
+//! Of the trace it leaves out what says nothing here: the plan, which is above, the numbers of hosts,
+//! and timers of machines.
 
 use crate::color;
 use crate::failure::Failure;
@@ -19,24 +23,55 @@ const TRACE_MAX: usize = 30;
 /// How many lines of details a report shows.
 const DETAILS_MAX: usize = 60;
 
-/// Writes the report of a run as text.
-pub fn text(target: &Target, run: &Run, failure: &Failure, replay: &[String]) -> String {
+/// A part of a report: its name, and what it says.
+pub type Part = (&'static str, String);
+
+/// Writes the report of a run as text; `parts` are what comes after the trace, the way to run it again
+/// first.
+pub fn text(target: &Target, run: &Run, failure: &Failure, parts: &[Part]) -> String {
+    let mut lines = above(target, run, failure);
+    let (last, count) = run.trace().telling(TRACE_MAX);
+    let shown = match last.len() == count {
+        true => format!("{count} lines"),
+        false => format!("the last {} of {count} lines", last.len()),
+    };
+    lines.push(part("trace", &shown));
+    lines.extend(last.iter().map(|line| format!("    {line}")));
+    lines.extend(below(run, parts));
+    lines.join("\n")
+}
+
+/// What comes before the trace.
+fn above(target: &Target, run: &Run, failure: &Failure) -> Vec<String> {
     let mut lines = vec![head(target, failure), format!("  {}", failure.message)];
     let shown = failure.details.iter().take(DETAILS_MAX);
     lines.extend(shown.map(|line| format!("    {line}")));
-    lines.push(format!("  plan: {}", run.plan));
-    lines.push(format!(
-        "  hash: {} after {} events and {:?} of virtual time",
-        run.hash,
-        run.history.len(),
-        run.elapsed
-    ));
-    let trace = run.trace();
-    let last = trace.last(TRACE_MAX);
-    lines.push(format!("  trace: the last {} of {} lines", last.len(), trace.len()));
-    lines.extend(last.iter().map(|line| format!("    {line}")));
-    lines.extend(replay.iter().map(|line| format!("  {line}")));
-    lines.join("\n")
+    let left_out = failure.details.len().saturating_sub(DETAILS_MAX);
+    if left_out > 0 {
+        lines.push(format!("    … {left_out} lines are left out"));
+    }
+    lines.push(part("plan", &run.plan.to_string()));
+    lines
+}
+
+/// What comes after the trace. Beside the way to run it again stands what tells that it is the same.
+fn below(run: &Run, parts: &[Part]) -> Vec<String> {
+    let ways = parts.iter().take_while(|(name, _)| WAYS.contains(name)).count();
+    let (events, time) = (run.history.len(), run.elapsed);
+    let hash = format!("{} after {events} events and {time:?} of virtual time", run.hash);
+    let (ways, others) = parts.split_at(ways);
+    let show = |parts: &[Part]| -> Vec<String> {
+        parts.iter().map(|(name, text)| part(name, text)).collect()
+    };
+    [show(ways), vec![part("hash", &hash)], show(others)].concat()
+}
+
+/// The parts that say how to run it again.
+const WAYS: [&str; 2] = ["replay", "or"];
+
+/// One line, whose text is in one column with that of every other part.
+fn part(name: &str, text: &str) -> String {
+    format!("  {:<8}{text}", format!("{name}:"))
 }
 
 /// The first line of a report.
@@ -129,21 +164,24 @@ pub(crate) fn file_text(
     subject: Subject<'_>,
     file: Option<&Path>,
 ) -> String {
-    let mut replay = vec![format!("replay: {}", Identity { target, subject }.replay())];
+    let mut parts = vec![("replay", Identity { target, subject }.replay())];
     if let Some(file) = file {
         let same = Identity { target, subject: Subject::File(file) };
         if !matches!(subject, Subject::File(_)) {
-            replay.push(format!("    or: {}", same.replay()));
+            parts.push(("or", same.replay()));
         }
-        let shown = below_workspace(file);
-        let shown = shown.display();
-        replay.push(format!("input:  {shown} ({len} bytes)"));
+        parts.push(input(file, len));
         let pinned = format!("regressions/{}", target.name());
         if !file.parent().is_some_and(|folder| folder.ends_with(&pinned)) {
-            replay.push(format!("pin:    {}", same.pin("NAME")));
+            parts.push(("pin", same.pin("NAME")));
         }
     }
-    text(target, run, failure, &replay)
+    text(target, run, failure, &parts)
+}
+
+/// Where an input is.
+fn input(file: &Path, len: usize) -> Part {
+    ("input", format!("{} ({len} bytes)", below_workspace(file).display()))
 }
 
 /// Prints what came of shrinking a failure: the report of what it became, then a short one of each
@@ -170,42 +208,40 @@ pub(crate) fn print_outcome(
 /// as it was found.
 pub(crate) fn shrunk_text(target: &Target, found: &Found, found_by: &str, len: usize) -> String {
     let Found { shrunk, run, failure, .. } = found;
-    let mut lines = found_lines(target, found, &format!("from {len} "));
-    lines.push(format!("found:  {found_by}"));
+    let mut parts = found_parts(target, found);
+    parts.push(("found", found_by.to_owned()));
+    parts.push(effort(found, &format!("from {len} ")));
     for (class, origin) in shrunk.others.keys() {
-        lines.push(format!("met:    another failure on the way, {class} at {origin}"));
+        parts.push(("met", format!("another failure on the way, {class} at {origin}")));
     }
-    text(target, run, failure, &lines)
+    text(target, run, failure, &parts)
 }
 
 /// Prints the short report of a failure that was met while another one was shrunk.
 fn print_other(target: &Target, found: &Found, found_by: &str) {
     let Found { run, failure, .. } = found;
-    let mut lines = vec![head(target, failure), format!("  {}", failure.message)];
-    lines.push(format!("  plan: {}", run.plan));
-    let found_lines = found_lines(target, found, "");
-    lines.extend(found_lines.iter().map(|line| format!("  {line}")));
-    lines.push(format!("  met:    on the way from {found_by}"));
+    let mut parts = found_parts(target, found);
+    parts.push(("met", format!("on the way from {found_by}")));
+    parts.push(effort(found, ""));
+    let lines = [above(target, run, failure), below(run, &parts)].concat();
     say(&color::report(&lines.join("\n")));
 }
 
-/// How to replay what was found, what it took, and where the input is.
-fn found_lines(target: &Target, found: &Found, from: &str) -> Vec<String> {
-    let Found { shrunk, file, .. } = found;
-    let mut lines = vec![format!(
-        "shrunk: {from}to {} bytes in {} runs and {:.1?}{}",
-        shrunk.bytes.len(),
-        shrunk.runs,
-        shrunk.time,
-        if shrunk.is_cut { ", where the time for it ended" } else { "" },
-    )];
-    if let Some(file) = file {
-        let same = Identity { target, subject: Subject::File(file) };
-        lines.insert(0, format!("replay: {}", same.replay()));
-        let shown = below_workspace(file);
-        let shown = shown.display();
-        lines.push(format!("input:  {shown} ({} bytes)", shrunk.bytes.len()));
-        lines.push(format!("pin:    {}", same.pin("NAME")));
-    }
-    lines
+/// How to replay what was found, and where the input is.
+fn found_parts(target: &Target, found: &Found) -> Vec<Part> {
+    let Some(file) = &found.file else { return Vec::new() };
+    let same = Identity { target, subject: Subject::File(file) };
+    let replay = ("replay", same.replay());
+    vec![replay, input(file, found.shrunk.bytes.len()), ("pin", same.pin("NAME"))]
 }
+
+/// What it took to shrink what was found.
+fn effort(found: &Found, from: &str) -> Part {
+    let shrunk = &found.shrunk;
+    let (len, runs, time) = (shrunk.bytes.len(), shrunk.runs, shrunk.time);
+    let cut = if shrunk.is_cut { ", where the time for it ended" } else { "" };
+    ("shrunk", format!("{from}to {len} bytes in {runs} runs and {time:.1?}{cut}"))
+}
+
+#[cfg(test)]
+mod tests;

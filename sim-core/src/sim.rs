@@ -379,8 +379,20 @@ impl Sim {
     #[track_caller]
     pub fn lifecycle(&mut self, spec: Lifecycle) {
         spec.check_hosts(self.seats.len());
-        let count = self.draw(swarm::LIFECYCLE, spec.count_max, swarm::number);
+        let whose = self.names(&spec.hosts.0);
+        let count = self.draw(swarm::LIFECYCLE, spec.count_max, |count| {
+            (count, if count == 0 { count.to_string() } else { format!("{count} at {whose}") })
+        });
         self.lifecycles.push(lifecycle::Drawn::new(spec, count));
+    }
+
+    /// Some hosts in words: of many, the first and the last.
+    fn names(&self, hosts: &[HostId]) -> String {
+        let name = |host: &HostId| self.seats[host.0 as usize].facts.name.as_str();
+        match hosts {
+            [first, _, .., last] => format!("{} to {}", name(first), name(last)),
+            few => few.iter().map(name).collect::<Vec<_>>().join(" and "),
+        }
     }
 
     /// Adds a judge of the run.

@@ -341,8 +341,11 @@ fn a_run_that_waits_for_a_hold_says_so() {
     );
     let failure = run.failure.expect("nothing goes on");
     assert_eq!(failure.class, Class::Deadlock);
-    let text = "in force: hold [Dialer, Acceptor] of to server until released";
-    assert_eq!(failure.details[0], text);
+    let texts = [
+        "client: the client has not ended",
+        "in force: hold [Dialer, Acceptor] of to server until released",
+    ];
+    assert_eq!(failure.details[..2], texts);
 }
 
 #[test]

@@ -173,10 +173,10 @@ fn report_and_crash(target: &Target, run: &Run, failure: &Failure) -> ! {
         target.name()
     );
     // First as it is: nothing that comes after can lose it.
-    let replay = format!("replay: {found_by}");
-    say(&color::report(&report::text(target, run, failure, &[replay])));
     let (runs, extra) = Front::with(target, |front| (front.runs, front.extra));
-    say(&format!("  effort: found after {runs} runs, {extra} of them to know what is mutated"));
+    let effort = format!("found after {runs} runs, {extra} of them to know what is mutated");
+    let parts = [("replay", found_by.clone()), ("effort", effort)];
+    say(&color::report(&report::text(target, run, failure, &parts)));
     let mut settings = settings().clone();
     if minimized().is_some() {
         settings.shrink = Shrinking::Off;

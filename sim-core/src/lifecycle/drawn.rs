@@ -33,7 +33,7 @@ enum Kind {
 /// and how many hosts at once.
 #[derive(Clone, Debug)]
 pub struct Lifecycle {
-    hosts: Hosts,
+    pub(crate) hosts: Hosts,
     kinds: Vec<Kind>,
     down_max: usize,
     not_before: Duration,

@@ -28,7 +28,8 @@ use sim_core::node::{Node, NodeSpec};
 use sim_core::workload::{Client, Operation, OperationId, Outcome, WorkloadSpec};
 use sim_core::{Checker, Sim, Target, Violation, always};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::mem::{replace, take};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -127,28 +128,46 @@ pub struct Model {
     taken: BTreeSet<u64>,
     /// The records that a consumer did.
     done: BTreeSet<u64>,
+    /// What the broker wrote into its log and is not judged yet.
+    written: Vec<Entry>,
+    /// What was judged.
+    judged: Judged,
     /// Where the broker's log is.
     folder: Option<PathBuf>,
+}
+
+/// What lines of the broker's log come to.
+#[derive(Debug, Default)]
+struct Judged {
+    /// The records of each partition.
+    partitions: [Vec<u64>; PARTITIONS],
+    /// The last commit of each partition.
+    commits: [Commit; PARTITIONS],
 }
 
 type Shared = Rc<RefCell<Model>>;
 
 impl Checker for Model {
+    /// Judges what the broker writes, so that a run ends where it went wrong.
+    fn step(&mut self) -> Result<(), Violation> {
+        if self.written.is_empty() {
+            return Ok(());
+        }
+        let (written, mut judged) = (take(&mut self.written), take(&mut self.judged));
+        let result = written.into_iter().try_for_each(|entry| self.judge(&mut judged, entry));
+        self.judged = judged;
+        result
+    }
+
+    /// Judges what is on its disk.
     fn end(&mut self) -> Result<(), Violation> {
         let folder = self.folder.as_ref().ok_or_else(|| Violation::new("no broker ever ran"))?;
         let lines = log::read(folder).map_err(|error| Violation::new(error.to_string()))?;
-        let mut partitions: [Vec<u64>; PARTITIONS] = std::array::from_fn(|_| Vec::new());
-        let mut last: BTreeMap<usize, Commit> = BTreeMap::new();
+        let mut judged = Judged::default();
         for line in &lines {
-            match Entry::parse(line).expect("the broker wrote it") {
-                Entry::Record(record) => partitions[record.partition].push(record.id),
-                Entry::Commit(commit) => {
-                    let before = last.insert(commit.partition, commit).unwrap_or_default();
-                    self.judge(before, commit, &partitions[commit.partition])?;
-                }
-                Entry::Generation(_) => {}
-            }
+            self.judge(&mut judged, Entry::parse(line).expect("the broker wrote it"))?;
         }
+        let partitions = judged.partitions;
         let ids: Vec<u64> = partitions.concat();
         let unique: BTreeSet<u64> = ids.iter().copied().collect();
         if unique.len() < ids.len() || !unique.is_subset(&self.sent) {
@@ -162,15 +181,41 @@ impl Checker for Model {
 }
 
 impl Model {
+    /// Judges a line of the broker's log after those before it.
+    fn judge(&self, judged: &mut Judged, entry: Entry) -> Result<(), Violation> {
+        match entry {
+            Entry::Record(record) => judged.partitions[record.partition].push(record.id),
+            Entry::Commit(commit) => {
+                let before = replace(&mut judged.commits[commit.partition], commit);
+                self.judge_commit(before, commit, &judged.partitions[commit.partition])?;
+            }
+            Entry::Generation(_) => {}
+        }
+        Ok(())
+    }
+
     /// A commit came after another one of its partition, which had some records then.
-    fn judge(&self, before: Commit, commit: Commit, records: &[u64]) -> Result<(), Violation> {
+    fn judge_commit(
+        &self,
+        before: Commit,
+        commit: Commit,
+        records: &[u64],
+    ) -> Result<(), Violation> {
         if commit.offset < before.offset {
-            return Err(Violation::new(format!("the offset goes back: {before}, then {commit}")));
+            let what = format!("the offset of partition {} goes back", commit.partition);
+            let expected = format!("expected: {} or more, as {before}", before.offset);
+            let got = format!("got:      {}, as {commit} after that", commit.offset);
+            return Err(Violation::new(what).with(vec![expected, got]));
         }
         let is_done = |id: &u64| self.done.contains(id);
         match records.get(..commit.offset).map(|below| below.iter().all(is_done)) {
             Some(true) => Ok(()),
-            _ => Err(Violation::new(format!("{commit}, and not all of {records:?} were done"))),
+            _ => {
+                let what = "an offset is committed past a record that nobody did";
+                let expected = format!("expected: each record below {} done", commit.offset);
+                let got = format!("got:      {commit}, of {records:?} done {:?}", self.done);
+                Err(Violation::new(what).with(vec![expected, got]))
+            }
         }
     }
 }

@@ -23,6 +23,7 @@ use sim_core::workload::{Client, Operation, OperationId, Outcome, WorkloadSpec};
 use sim_core::{Checker, Sim, Target, Violation, always, reached, sometimes};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::take;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -31,6 +32,7 @@ use tokio::net::lookup_host;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
+use tracing::info;
 
 /// How long a lease lasts by the clock of the broker: longer than the longest job and the two lines
 /// before and after it on the slowest way.
@@ -115,13 +117,15 @@ struct Broker {
     /// The last token that was given.
     token: u64,
     may_complete: MayComplete,
+    /// Who is told of each line of the log.
+    model: Shared,
 }
 
 impl Broker {
     /// Begins with the records of a log. Leases that are in it begin anew.
-    fn recover(log: Log, may_complete: MayComplete) -> Broker {
+    fn recover(log: Log, may_complete: MayComplete, model: Shared) -> Broker {
         let records = log.records().to_vec();
-        let mut broker = Broker { log, jobs: BTreeMap::new(), token: 0, may_complete };
+        let mut broker = Broker { log, jobs: BTreeMap::new(), token: 0, may_complete, model };
         records.iter().for_each(|record| broker.execute(record));
         broker
     }
@@ -129,6 +133,8 @@ impl Broker {
     /// Appends a record and executes it.
     fn commit(&mut self, record: &str) {
         self.log.append(record);
+        self.model.borrow_mut().written.push(record.to_owned());
+        info!("writes {record}");
         self.execute(record);
     }
 
@@ -182,6 +188,7 @@ impl Broker {
         let Some(job) = self.jobs.get(&id) else { return "what".to_owned() };
         if !(self.may_complete)(job, token) {
             reached!("a late worker is fenced");
+            info!(id, token, last = job.token, "fences a worker");
             return "fenced".to_owned();
         }
         sometimes!(job.completed == Some(token), "a worker says again that a job is complete");
@@ -204,7 +211,7 @@ async fn broker(process: Process, may_complete: MayComplete, model: Shared) {
     let folder = process.host().dir().expect("the host has a disk");
     let log = Log::open(&folder).expect("the disk is well");
     model.borrow_mut().folder = Some(folder);
-    let broker = Rc::new(RefCell::new(Broker::recover(log, may_complete)));
+    let broker = Rc::new(RefCell::new(Broker::recover(log, may_complete, model)));
     serve(&process, JoinSet::new(), move |stream| answer(Lines::new(stream), broker.clone())).await;
 }
 
@@ -225,7 +232,9 @@ async fn worker(process: Process, model: Shared) {
             answer = caller.ask("lease", EFFORT) => answer,
         };
         if let Some([id, token, millis]) = leased(&asked) {
+            info!(id, token, "works for {millis} ms");
             sleep(Duration::from_millis(millis)).await;
+            info!(id, token, "did the job");
             model.borrow_mut().done.insert((id, token));
             // Where it is not heard, the lease ends and another worker does the job again.
             let _ = caller.ask(&format!("complete {id} {token}"), EFFORT).await;
@@ -254,20 +263,56 @@ struct Model {
     accepted: BTreeSet<u64>,
     /// The jobs that a worker did, each with its token.
     done: BTreeSet<(u64, u64)>,
-    /// Where the broker's log is.
+    /// What the broker wrote into its log, and how much of it is judged.
+    written: Vec<String>,
+    judged: Judged,
+    /// Where that log is.
     folder: Option<PathBuf>,
+}
+
+/// What lines of the broker's log come to.
+#[derive(Debug, Default)]
+struct Judged {
+    count: usize,
+    /// The last token of each job.
+    tokens: BTreeMap<u64, u64>,
+    complete: BTreeSet<u64>,
 }
 
 type Shared = Rc<RefCell<Model>>;
 
 impl Checker for Model {
+    /// Judges what the broker writes, so that a run ends where it went wrong.
+    fn step(&mut self) -> Result<(), Violation> {
+        if self.judged.count == self.written.len() {
+            return Ok(());
+        }
+        let mut judged = take(&mut self.judged);
+        let result = self.judge(&mut judged, &self.written);
+        self.judged = judged;
+        result
+    }
+
+    /// Judges what is on its disk.
     fn end(&mut self) -> Result<(), Violation> {
         let folder = self.folder.as_ref().ok_or_else(|| Violation::new("no broker ever ran"))?;
         let records = log::read(folder).map_err(|error| Violation::new(error.to_string()))?;
-        let mut tokens = BTreeMap::new();
-        let mut complete = BTreeSet::new();
-        for record in &records {
+        let mut judged = Judged::default();
+        self.judge(&mut judged, &records)?;
+        match self.accepted.difference(&judged.complete).next() {
+            Some(id) => Err(Violation::new(format!("job {id} was accepted and is not complete"))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Model {
+    /// Judges the lines of a log that were not judged yet.
+    fn judge(&self, judged: &mut Judged, records: &[String]) -> Result<(), Violation> {
+        for record in &records[judged.count..] {
+            judged.count += 1;
             let (kind, [id, value]) = parse(record).expect("the broker wrote it");
+            let (tokens, complete) = (&mut judged.tokens, &mut judged.complete);
             let is_right = match kind {
                 "submit" => self.submitted.contains(&id) && tokens.insert(id, 0).is_none(),
                 "lease" => tokens.insert(id, value).is_some_and(|before| before < value),
@@ -277,16 +322,26 @@ impl Checker for Model {
                 }
             };
             if !is_right {
-                let is_of_job = |record: &&String| parse(record).is_some_and(|(_, of)| of[0] == id);
-                let job: Vec<_> = records.iter().filter(is_of_job).collect();
-                return Err(Violation::new(format!("{record:?} is not right in {job:?}")));
+                return Err(wrong(record, id, &records[..judged.count]));
             }
         }
-        match self.accepted.difference(&complete).next() {
-            Some(id) => Err(Violation::new(format!("job {id} was accepted and is not complete"))),
-            None => Ok(()),
-        }
+        Ok(())
     }
+}
+
+/// A line of the broker's log is not right after those before it, which are shown where they are of
+/// its job.
+fn wrong(record: &str, id: u64, records: &[String]) -> Violation {
+    let expected = match parse(record) {
+        Some(("submit", _)) => "a job that a client submitted, once",
+        Some(("lease", _)) => "a token that is higher than all before it",
+        _ => "one completion, with the job's last token, by a worker that did it",
+    };
+    let is_of_job = |record: &&String| parse(record).is_some_and(|(_, of)| of[0] == id);
+    let of_job: Vec<&str> = records.iter().filter(is_of_job).map(String::as_str).collect();
+    let got = format!("got:      {}", of_job.join(", "));
+    Violation::new(format!("{record:?} is not right in the log of job {id}"))
+        .with(vec![format!("expected: {expected}"), got])
 }
 
 async fn act(

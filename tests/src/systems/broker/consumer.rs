@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::net::lookup_host;
 use tokio::time::sleep;
+use tracing::info;
 
 /// How long a consumer asks the broker for one thing.
 const EFFORT: Duration = Duration::from_secs(30);
@@ -76,7 +77,8 @@ impl Consumer {
         let answer = self.caller.ask(&format!("sync {}", self.member), EFFORT).await;
         let numbers = numbers(&answer, "generation")?;
         let (generation, rest) = numbers.split_first()?;
-        let offsets = rest.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+        let offsets: BTreeMap<_, _> = rest.chunks_exact(2).map(|at| (at[0], at[1])).collect();
+        info!(generation, ?offsets, "is told its partitions");
         Some(Assignment { generation: *generation, offsets })
     }
 
@@ -117,6 +119,7 @@ impl Consumer {
         let &[id, millis] = &numbers[..] else { return Ok(false) };
         sleep(Duration::from_millis(millis)).await;
         self.model.borrow_mut().done.insert(id);
+        info!(generation, partition, offset, id, "did a record");
         let request = format!("commit {generation} {partition} {}", offset + 1);
         match self.caller.ask(&request, EFFORT).await {
             Answer::Reply(reply) if reply == "ok" => Ok(true),

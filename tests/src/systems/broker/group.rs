@@ -15,6 +15,7 @@ use std::fmt;
 use std::rc::Rc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use tracing::info;
 
 /// How many partitions there are.
 pub const PARTITIONS: usize = 2;
@@ -95,10 +96,12 @@ struct Broker {
     /// for too long.
     members: BTreeMap<u64, Instant>,
     may_commit: MayCommit,
+    /// Who is told of each line of the log.
+    model: Shared,
 }
 
 impl Broker {
-    fn recover(log: Log, may_commit: MayCommit) -> Broker {
+    fn recover(log: Log, may_commit: MayCommit, model: Shared) -> Broker {
         let lines = log.records().to_vec();
         let mut broker = Broker {
             log,
@@ -108,8 +111,10 @@ impl Broker {
             generation: 0,
             members: BTreeMap::new(),
             may_commit,
+            model,
         };
-        lines.iter().for_each(|line| broker.execute(line));
+        let entries = lines.iter().map(|line| Entry::parse(line).expect("the broker wrote it"));
+        entries.for_each(|entry| broker.execute(entry));
         broker.rebalance();
         broker
     }
@@ -117,11 +122,13 @@ impl Broker {
     /// Appends a line and executes it.
     fn append(&mut self, line: &str) {
         self.log.append(line);
-        self.execute(line);
+        let entry = Entry::parse(line).expect("the broker wrote it");
+        self.model.borrow_mut().written.push(entry);
+        self.execute(entry);
     }
 
-    fn execute(&mut self, line: &str) {
-        match Entry::parse(line).expect("the broker wrote it") {
+    fn execute(&mut self, entry: Entry) {
+        match entry {
             Entry::Record(record) => {
                 self.ids.insert(record.id);
                 self.partitions[record.partition].push(record);
@@ -134,6 +141,7 @@ impl Broker {
     /// Another generation begins.
     fn rebalance(&mut self) {
         self.append(&format!("generation {}", self.generation + 1));
+        info!(generation = self.generation, "begins");
     }
 
     fn answer(&mut self, request: &str) -> String {
@@ -225,10 +233,12 @@ impl Broker {
                 commit.generation < last.generation,
                 "a late commit is of an old generation"
             );
+            info!("fences: {commit}");
             return "fenced".to_owned();
         }
         sometimes!(commit == last, "a consumer commits again what is committed");
         if commit != last {
+            info!(now = self.generation, "{commit}");
             self.append(request);
         }
         "ok".to_owned()
@@ -249,7 +259,7 @@ pub(super) async fn run(process: Process, may_commit: MayCommit, model: Shared) 
     let folder = process.host().dir().expect("the host has a disk");
     let log = Log::open(&folder).expect("the disk is well");
     model.borrow_mut().folder = Some(folder);
-    let broker = Rc::new(RefCell::new(Broker::recover(log, may_commit)));
+    let broker = Rc::new(RefCell::new(Broker::recover(log, may_commit, model)));
     serve(&process, JoinSet::new(), move |stream| answer(Lines::new(stream), broker.clone())).await;
 }
 

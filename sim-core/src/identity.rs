@@ -4,6 +4,7 @@
 //! harness's capture.
 
 use crate::run::Target;
+use crate::screen::above_bars;
 use crate::settings::workspace;
 use std::fmt;
 use std::io::Write;
@@ -85,10 +86,12 @@ pub(crate) fn below_workspace(file: &Path) -> PathBuf {
 
 /// Writes a line to standard error, past any capture and buffer.
 pub(crate) fn say(line: &str) {
-    let mut stderr = std::io::stderr().lock();
-    // There is nowhere to report that standard error is closed.
-    let _ = stderr.write_all(format!("{line}\n").as_bytes());
-    let _ = stderr.flush();
+    above_bars(|| {
+        let mut stderr = std::io::stderr().lock();
+        // There is nowhere to report that standard error is closed.
+        let _ = stderr.write_all(format!("{line}\n").as_bytes());
+        let _ = stderr.flush();
+    });
 }
 
 /// Says once a process that the branches of `select!` are not seeded, where they are not.

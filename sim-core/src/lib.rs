@@ -35,6 +35,7 @@ pub mod replay;
 pub mod report;
 pub mod route;
 pub mod run;
+mod screen;
 pub mod seed;
 pub mod self_check;
 pub mod settings;

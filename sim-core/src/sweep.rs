@@ -1,7 +1,8 @@
 //! A sweep: many seeds of one target.
 //!
 //! Each seed is a run of its own. Failures of the same class and origin are one bug: the first is
-//! reported, the others are counted. A failing seed is turned into bytes and checked again.
+//! reported, the others are counted, and of their inputs the smallest is kept. A failing seed is
+//! turned into bytes and checked again.
 
 use crate::child;
 use crate::failure::{Class, Failure};
@@ -20,7 +21,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+mod bar;
 mod progress;
+mod table;
 
 /// Of the passing runs, one in so many is run again.
 const CHECKED: u64 = 16;
@@ -32,9 +35,11 @@ pub struct Bug {
     pub failure: Failure,
     /// The seed that failed first, or by whose failure this one was met.
     pub seed: u64,
-    /// Its input, where it could be written.
+    /// The smallest input that is known to fail so, where it could be written.
     pub file: Option<PathBuf>,
-    /// The hash of its history.
+    /// How long that is, in bytes.
+    pub len: usize,
+    /// The hash of the history of the first.
     pub hash: crate::history::Hash,
     /// How many runs failed so; none yet where it was met while another failure was shrunk.
     pub count: u64,
@@ -168,8 +173,7 @@ pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
         }
         let (run, goes_on) = stage.take();
         sweep.add(target, seed, &run, settings);
-        let line = progress.line(outside::monotonic(), &sweep, target);
-        line.iter().for_each(|line| say(line));
+        progress.show(outside::monotonic(), &sweep, target);
         if !goes_on {
             // A stage that a run does not leave is left behind; another one goes on after that run.
             stage = Stage::start(target, settings.watchdog);
@@ -178,7 +182,9 @@ pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
             asked.for_each(|seed| stage.ask(Input::Seed(seed)));
         }
     }
+    drop(progress);
     if sweep.runs > 1 {
+        sweep.table(target).iter().for_each(|row| say(&format!("sim: {row}")));
         // One run is looked at for its own sake, and shows little.
         sweep.never_reached(target).iter().for_each(|line| say(line));
         sweep.excused_lines().iter().for_each(|line| say(line));
@@ -229,6 +235,7 @@ impl Sweep {
         }
         if let Some(bug) = self.bugs.iter_mut().find(|bug| bug.failure.is_same_bug(&failure)) {
             bug.count += 1;
+            bug.keep_smaller(target, run, &failure, settings);
             return;
         }
         let file = match report::save(settings, target, run, &failure) {
@@ -245,40 +252,52 @@ impl Sweep {
             }
             None => failure,
         };
-        let others = self.shrink(target, seed, run, &failure, file.as_deref(), settings);
-        self.bugs.push(Bug { failure, seed, file, hash: run.hash, count: 1 });
+        let len = run.tape.to_bytes().len();
+        let mut bug = Bug { failure, seed, file, len, hash: run.hash, count: 1 };
+        let others = self.shrink(target, run, &mut bug, settings);
+        self.bugs.push(bug);
         self.bugs.extend(others);
     }
 
     /// Shrinks a new failure and reports it; gives the others that were met and are new as well.
-    fn shrink(
-        &self,
-        target: &Target,
-        seed: u64,
-        run: &Run,
-        failure: &Failure,
-        file: Option<&Path>,
-        settings: &Settings,
-    ) -> Vec<Bug> {
-        let (text, unset) = (seed.to_string(), Some(TIME_DEFAULT));
+    fn shrink(&self, target: &Target, run: &Run, bug: &mut Bug, settings: &Settings) -> Vec<Bug> {
+        let (text, unset) = (bug.seed.to_string(), Some(TIME_DEFAULT));
         let subject = Subject::Seeds(&text);
         let found_by = Identity { target, subject }.replay();
         let is_known = |met: &Failure| self.bugs.iter().any(|bug| bug.failure.is_same_bug(met));
-        let request = Request { target, first: run, failure, settings, unset, is_known: &is_known };
+        let (first, failure, is_known) = (run, &bug.failure, &is_known);
+        let request = Request { target, first, failure, settings, unset, is_known };
         let outcome = request.shrink(&mut |first, failure, bytes| {
             report::save_shrunk(settings, target, first, failure, bytes)
         });
-        let len = run.tape.to_bytes().len();
-        if !report::print_outcome(target, failure, &outcome, &found_by, len) {
+        if !report::print_outcome(target, failure, &outcome, &found_by, bug.len) {
             let mut run = run.clone();
             log::add_to(target, &mut run, settings);
-            report::print(target, &run, failure, subject, file);
+            report::print(target, &run, failure, subject, bug.file.as_deref());
         }
-        let bug = |other: Found| {
-            let Found { failure, file, run, .. } = other;
-            Bug { failure, seed, file, hash: run.hash, count: 0 }
+        if let Some(Found { shrunk, file: Some(file), .. }) = outcome.found {
+            (bug.file, bug.len) = (Some(file), shrunk.bytes.len());
+        }
+        let bug_of = |other: Found| {
+            let Found { failure, file, run, shrunk } = other;
+            let (len, hash) = (shrunk.bytes.len(), run.hash);
+            Bug { failure, seed: bug.seed, file, len, hash, count: 0 }
         };
-        outcome.others.into_iter().map(bug).collect()
+        outcome.others.into_iter().map(bug_of).collect()
+    }
+}
+
+impl Bug {
+    /// Another run failed so: keeps its input where that is smaller than what is kept.
+    fn keep_smaller(&mut self, target: &Target, run: &Run, failure: &Failure, settings: &Settings) {
+        let len = run.tape.to_bytes().len();
+        if len >= self.len || run.history.is_empty() {
+            return;
+        }
+        // Where it cannot be written, what is kept stays.
+        if let Ok(file) = report::save(settings, target, run, failure) {
+            (self.file, self.len) = (Some(file), len);
+        }
     }
 }
 

@@ -248,7 +248,9 @@ pub mod silence {}
 /// Traces: what happened in a run, as text, as JSON lines and as a page.
 ///
 /// `SIM_TRACE` with `SIM_INPUT` shows the trace of that run. `text` goes to standard error. `json`
-/// and `html` write `FILE.jsonl` and `FILE.html` beside the inputs that failed, and say the path.
+/// and `html` write `FILE.jsonl` and `FILE.html` beside the inputs that failed, and say the path. The
+/// report of a failure ends with thirty lines of it, which leave out the plan, the numbers of hosts
+/// and timers of machines.
 ///
 /// # JSON lines
 /// Each line is an object. The first is the header:

@@ -4,17 +4,18 @@
 //! that has a subscriber of its own keeps it, and its runs have no log. Who sets a global default
 //! does so before that first run.
 //!
-//! What `tracing` keeps of each place in a program, whether anybody hears it, is set anew when the
-//! first run with a log begins and when the last one is over. So in all other times nobody hears
-//! anything, and that is known without a call.
+//! The level that `tracing` keeps for the whole process is set anew when the first run with a log
+//! begins and when the last one is over: in all other times nobody hears anything, and that is known
+//! without a call. What it keeps of each place in a program never changes, as several runs may be under
+//! way, each with its own filter.
 
 use super::LogLine;
 use super::fields::Fields;
 use crate::identity::say;
 use crate::panics::{self, Here, with_log};
 use std::cell::RefCell;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use tracing_core::callsite::rebuild_interest_cache;
 use tracing_core::span::{Attributes, Current, Id, Record};
 use tracing_core::subscriber::Interest;
@@ -22,6 +23,9 @@ use tracing_core::{Dispatch, Event, LevelFilter, Metadata, Subscriber, dispatche
 
 /// How many runs with a log are under way.
 static LISTENERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Held while that number changes, and what follows from it.
+static CHANGE: Mutex<()> = Mutex::new(());
 
 /// The number of the next span: of the process, so that a handle that outlives its run is no other
 /// run's span. It is never shown.
@@ -38,17 +42,21 @@ pub(crate) struct Listening(());
 /// Begins to hear programs, for a run that is about to begin. Outside of runs.
 pub(crate) fn listen() -> Listening {
     install();
-    if LISTENERS.fetch_add(1, Ordering::AcqRel) == 0 {
-        rebuild_interest_cache();
-    }
+    change(|| LISTENERS.fetch_add(1, Ordering::AcqRel) == 0);
     Listening(())
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        if LISTENERS.fetch_sub(1, Ordering::AcqRel) == 1 {
-            rebuild_interest_cache();
-        }
+        change(|| LISTENERS.fetch_sub(1, Ordering::AcqRel) == 1);
+    }
+}
+
+/// Changes the number of listeners; where somebody hears now or nobody does any more, that is told.
+fn change(changes_level: impl FnOnce() -> bool) {
+    let _one = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
+    if changes_level() {
+        rebuild_interest_cache();
     }
 }
 
@@ -63,11 +71,6 @@ fn install() {
     });
 }
 
-/// Whether a run with a log is under way, on whatever thread.
-fn is_listening() -> bool {
-    LISTENERS.load(Ordering::Acquire) > 0
-}
-
 fn innermost() -> Option<u64> {
     ENTERED.try_with(|entered| entered.borrow().last().copied()).ok().flatten()
 }
@@ -76,12 +79,12 @@ struct Hearer;
 
 impl Subscriber for Hearer {
     fn register_callsite(&self, _metadata: &'static Metadata<'static>) -> Interest {
-        // Several runs may be under way, and each has its own filter.
-        if is_listening() { Interest::sometimes() } else { Interest::never() }
+        Interest::sometimes()
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        Some(if is_listening() { LevelFilter::TRACE } else { LevelFilter::OFF })
+        let is_heard = LISTENERS.load(Ordering::Acquire) > 0;
+        Some(if is_heard { LevelFilter::TRACE } else { LevelFilter::OFF })
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tracing::level_filters::LevelFilter;
 use tracing::{Instrument, debug, debug_span, error, info, info_span, trace, warn};
 
 const WATCHDOG: Duration = Duration::from_secs(60);
@@ -255,6 +256,21 @@ fn a_log_keeps_its_last_lines() {
     (0..LINES_MAX as u64 + 3).for_each(|after| log.push(line(after)));
     assert_eq!((log.len(), log.dropped()), (LINES_MAX, 3));
     assert_eq!(log.iter().next(), Some(&line(3)));
+}
+
+/// Who begins to hear while another one ends hears all the same.
+#[test]
+fn the_level_of_the_process_is_that_of_who_hears() {
+    let hear = || {
+        for _ in 0..20_000 {
+            let _listening = listen();
+            assert_eq!(LevelFilter::current(), LevelFilter::TRACE);
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = [(); 4].map(|()| scope.spawn(hear));
+        threads.into_iter().for_each(|thread| thread.join().expect("it heard each time"));
+    });
 }
 
 #[test]

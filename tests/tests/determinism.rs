@@ -1,9 +1,10 @@
-//! One input, one history: many runs in one process, and one in each of many processes.
+//! One input, one history: many runs in one process, one in each of many processes, and runs whose
+//! nodes are heard by `tracing`.
 
-use sim_core::run::{Input, run};
+use sim_core::run::{Input, run, run_logged};
 use sim_core::sweep::settings_or_exit;
 use sim_core::{Target, child};
-use sim_tests::systems::{echo, echo_planted};
+use sim_tests::systems::{all, echo, echo_planted};
 use std::collections::BTreeSet;
 
 /// How many runs there are in this process, and how many in others.
@@ -46,4 +47,25 @@ fn echo() {
 #[test]
 fn echo_planted() {
     check(&echo_planted::target());
+}
+
+/// Whatever of it is heard: the traces of the libraries below a program too.
+#[test]
+fn what_nodes_say_is_in_no_history() {
+    let settings = settings_or_exit();
+    let everything = "trace".parse().expect("a filter");
+    for target in all() {
+        let mut said = 0;
+        for seed in 0..5 {
+            let input = Input::Seed(seed);
+            let quiet = run(&target, &input, settings.watchdog);
+            let heard = run_logged(&target, &input, settings.watchdog, &everything);
+            let difference = quiet.history.divergence(&heard.history);
+            assert_eq!(difference, None, "seed {seed} of {}", target.name());
+            assert_eq!(quiet.hash, heard.hash);
+            assert!(quiet.log.is_empty());
+            said += heard.log.len();
+        }
+        println!("determinism {} lines of tracing {said}", target.name());
+    }
 }

@@ -19,7 +19,7 @@ mod libraries {
 }
 
 use libraries::{axum_reqwest, hyper, quinn, redis, rustls, tonic, tungstenite};
-use sim_core::run::{Input, Run, run};
+use sim_core::run::{Input, Run, run, run_logged};
 use sim_core::settings::Settings;
 use sim_core::source::{Lane, Lanes};
 use sim_core::sweep::{settings_or_exit, sweep_of};
@@ -129,8 +129,14 @@ fn hashes(target: &Target, settings: &Settings, input: Vec<u8>) -> BTreeSet<Stri
     assert_work(&first);
     let bytes = first.tape.to_bytes();
     let mut hashes = BTreeSet::from([first.hash.to_string()]);
+    let everything = "trace".parse().expect("a filter");
     for index in 0..RUNS {
-        let again = run(target, &Input::Bytes(bytes.clone()), settings.watchdog);
+        let input = Input::Bytes(bytes.clone());
+        // In the first of them all that the library says by `tracing` is heard.
+        let again = match index {
+            0 => run_logged(target, &input, settings.watchdog, &everything),
+            _ => run(target, &input, settings.watchdog),
+        };
         if hashes.insert(again.hash.to_string()) {
             let difference = first.history.divergence(&again.history);
             println!("run {index} of {} differs: {difference:?}", target.name());

@@ -152,8 +152,11 @@ fn a_limit_names_who_did_not_end() {
         sim.at(1.s(), Control::crash(&client, Crash::Kill));
     });
     assert_eq!(failure.class, Class::Inconclusive);
-    assert!(failure.message.ends_with("0 operations and 1 clients have not ended"), "{failure}");
-    let details =
-        ["client: does not run (killed)", "in force: crash of client: Kill until the end"];
+    assert!(failure.message.ends_with(", and 1 client has not ended"), "{failure}");
+    let details = [
+        "client: the client has not ended",
+        "client: does not run (killed)",
+        "in force: crash of client: Kill until the end",
+    ];
     assert_eq!(failure.details, details);
 }

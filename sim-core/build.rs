@@ -8,5 +8,5 @@ fn main() {
     let output = Command::new(rustc).arg("--version").output();
     let version = output.ok().and_then(|output| String::from_utf8(output.stdout).ok());
     let version = version.map_or_else(|| "rustc unknown".to_owned(), |v| v.trim().to_owned());
-    println!("cargo::rustc-env=SIM_RUSTC_VERSION={version}");
+    println!("cargo::rustc-env=TOOLCHAIN_OF_BUILD={version}");
 }

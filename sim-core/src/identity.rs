@@ -68,7 +68,7 @@ impl fmt::Display for Identity<'_> {
              select={} replay=`{}`",
             self.target.name(),
             commit(),
-            env!("SIM_RUSTC_VERSION"),
+            env!("TOOLCHAIN_OF_BUILD"),
             std::env::consts::OS,
             std::env::consts::ARCH,
             if cfg!(debug_assertions) { "debug" } else { "release" },

@@ -39,6 +39,25 @@ use std::time::Duration;
 pub(crate) type LocalFuture<T = ()> = Pin<Box<dyn Future<Output = T>>>;
 
 /// Where a run ends at the latest. To reach a limit is inconclusive: neither passed nor failed.
+///
+/// ```
+/// use sim_core::driver::Limits;
+/// use sim_core::failure::Class;
+/// use sim_core::run::{Input, run};
+/// use sim_core::Target;
+/// use std::time::Duration;
+///
+/// let target = Target::new("endless", |sim| {
+///     sim.set_limits(Limits { time_max: Duration::from_secs(60), ..Limits::default() });
+///     sim.client("client", |_| async {
+///         loop {
+///             tokio::time::sleep(Duration::from_secs(1)).await;
+///         }
+///     });
+/// });
+/// let run = run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60));
+/// assert_eq!(run.class(), Some(Class::Inconclusive));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The most events.

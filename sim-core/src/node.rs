@@ -17,6 +17,22 @@ use std::rc::Rc;
 use std::time::Duration;
 
 /// A panic of a node's program.
+///
+/// ```
+/// use sim_core::Sim;
+/// use sim_core::node::{NodeSpec, Panic};
+///
+/// fn is_known(panic: &Panic) -> bool {
+///     panic.node == "fragile" && panic.message.contains("out of luck")
+/// }
+///
+/// fn build(sim: &mut Sim) {
+///     sim.node(NodeSpec::new("fragile").allow_panics(is_known), |_| async {
+///         panic!("out of luck");
+///     });
+/// }
+/// # sim_core::sweep::test(&sim_core::Target::new("fragile", build), 0..1);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panic {
     /// The node's host.
@@ -47,6 +63,39 @@ pub(crate) struct Settings {
 }
 
 /// What a node is called, how many replicas of it there may be, and how its processes begin.
+///
+/// ```
+/// use sim_core::control::Units;
+/// use sim_core::node::NodeSpec;
+/// use sim_core::{Process, Sim};
+///
+/// async fn serve(process: Process) -> std::io::Result<()> {
+///     assert_eq!(process.args()[1..], ["--level", "2"]);
+///     assert_eq!(process.var("MODE"), Some("test"));
+///     assert_eq!(std::fs::read(process.dir()?.join("db.conf"))?, b"sync = true");
+///     let listener = process.host().listen((process.address(), 7)).await?;
+///     loop {
+///         drop(listener.accept().await?);
+///     }
+/// }
+///
+/// fn build(sim: &mut Sim) {
+///     let spec = NodeSpec::new("db")
+///         .replicas(1..=3)
+///         .args(["--level", "2"])
+///         .env("MODE", "test")
+///         .file("db.conf", "sync = true")
+///         .stdin("")
+///         .ready_on(7, 1.s())
+///         .drains();
+///     let db = sim.node(spec, serve);
+///     // This one starts once a control says so, and may stumble.
+///     let spare = NodeSpec::new("spare").stopped().allow_panics(|panic| panic.message == "no");
+///     let spare = sim.node(spare, |_| async {});
+///     assert!(db.hosts().len() <= 3 && spare.hosts().len() == 1);
+/// }
+/// # sim_core::sweep::test(&sim_core::Target::new("db", build), 0..4);
+/// ```
 #[derive(Clone)]
 pub struct NodeSpec {
     pub(crate) name: String,
@@ -162,6 +211,39 @@ impl From<&str> for NodeSpec {
 }
 
 /// The replicas of a node, as the swarm made them.
+///
+/// ```
+/// use sim_core::Sim;
+/// use sim_core::node::NodeSpec;
+/// use sim_core::process::{Exit, Line};
+/// use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+/// use tokio::net::TcpListener;
+///
+/// fn build(sim: &mut Sim) {
+///     let cat = sim.node(NodeSpec::new("cat"), |process| async move {
+///         let _listener = TcpListener::bind((process.address(), 7)).await.unwrap();
+///         let mut lines = BufReader::new(process.stdin()).lines();
+///         while let Some(line) = lines.next_line().await.unwrap() {
+///             process.stdout().write_all(format!("{line}\n").as_bytes()).await.unwrap();
+///         }
+///     });
+///     assert!(cat.addresses()[0].is_ipv4() && cat.addresses_v6()[0].is_ipv6());
+///     assert_eq!((cat.hosts().len(), cat.is_up(0)), (1, false), "it starts with the run");
+///     sim.client("user", move |_| {
+///         let cat = cat.clone();
+///         async move {
+///             cat.listening(0, 7).await;
+///             assert!(cat.is_listening(0, 7) && cat.is_up(0) && cat.starts(0) == 1);
+///             cat.feed(0, b"hello\n");
+///             cat.end_stdin(0);
+///             tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+///             assert_eq!(cat.lines(0), [Line { is_error: false, text: "hello".to_owned() }]);
+///             assert_eq!(cat.exits(0), [Exit::Code(0)]);
+///         }
+///     });
+/// }
+/// # sim_core::sweep::test(&sim_core::Target::new("cat", build), 0..4);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Node {
     pub(crate) hosts: Vec<HostId>,

@@ -24,6 +24,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 pub use sim_process::{CrashToken, Host, Process, Signal, Signals, Stdin, Stdout};
 
 /// How a life of a process ended.
+///
+/// ```
+/// use sim_core::process::{Exit, Signal};
+///
+/// assert!(Exit::Kill.is_crash() && Exit::Signal(Signal::Terminate).is_crash());
+/// assert!(!Exit::Code(1).is_crash());
+/// assert_eq!(Exit::Power.to_string(), "power lost");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Its program returned, or called [`Process::exit`]: a code in `0..=255`.

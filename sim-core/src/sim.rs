@@ -71,6 +71,29 @@ impl Progress {
 ///
 /// # Determinism
 /// The calls draw from the swarm and network lanes, in the order in which they are made.
+///
+/// ```
+/// use sim_core::driver::Limits;
+/// use sim_core::{Sim, Target};
+/// use std::time::Duration;
+///
+/// fn build(sim: &mut Sim) {
+///     // What the run is made of. The swarm may choose; zero is calm.
+///     let batch = 1 + sim.dimension("batch", 7);
+///     sim.note(&format!("batches of {batch}"));
+///     sim.set_limits(Limits { events_max: 10_000, ..Limits::default() });
+///     let server = sim.node("server", |_| async {});
+///     sim.client("client", move |_| {
+///         let server = server.clone();
+///         async move {
+///             tokio::time::sleep(Duration::from_secs(3_600)).await;
+///             assert_eq!(server.starts(0), 1);
+///         }
+///     });
+/// }
+///
+/// sim_core::sweep::test(&Target::new("hour", build), 0..10);
+/// ```
 pub struct Sim {
     pub(crate) world: Rc<World>,
     pub(crate) watch: Arc<Watch>,
@@ -201,6 +224,27 @@ impl Sim {
     /// Adds a client of a scenario: a program on a host of its own. The run goes on until it ends by
     /// itself, by a return or by [`Process::exit`]. One that a control kills has not ended: unless
     /// it is started again, the run ends in a deadlock or at a limit.
+    ///
+    /// ```
+    /// # use sim_core::Sim;
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    ///
+    /// # fn build(sim: &mut Sim) {
+    /// let count = Rc::new(Cell::new(0));
+    /// let counted = count.clone();
+    /// sim.client("writer", move |_| {
+    ///     let count = count.clone();
+    ///     async move { count.set(count.get() + 1) }
+    /// });
+    /// // It begins once the writer has ended.
+    /// sim.last_client("reader", move |_| {
+    ///     let count = counted.clone();
+    ///     async move { assert_eq!(count.get(), 1) }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("count", build), 0..4);
+    /// ```
     pub fn client<A, F>(&mut self, name: &str, app: A) -> Node
     where
         A: Fn(Process) -> F + 'static,
@@ -294,6 +338,16 @@ impl Sim {
     ///
     /// # Panics
     /// Where `max` is past 255.
+    ///
+    /// ```
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let is_cached = sim.dimension("cache", 1) == 1;
+    /// let workers = 1 + sim.dimension("workers", 7);
+    /// # assert!(workers <= 8 || is_cached);
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("dimensions", build), 0..4);
+    /// ```
     #[track_caller]
     pub fn dimension(&mut self, name: &'static str, max: u64) -> u64 {
         assert!(max <= 255, "the largest value of a dimension is 255 at most, not {max}");
@@ -302,6 +356,25 @@ impl Sim {
 
     /// Overrides the latency of every link between hosts that are added from now on, in place of
     /// what the swarm drew.
+    ///
+    /// ```
+    /// use sim_core::Sim;
+    /// use sim_core::source::Ratio;
+    /// use std::time::Duration;
+    ///
+    /// fn build(sim: &mut Sim) {
+    ///     // Of the network the swarm decides nothing here; it draws all of it without these calls.
+    ///     sim.set_latency(Duration::from_millis(5));
+    ///     sim.set_send_buffer(16_384);
+    ///     sim.set_receive_buffer(16_384);
+    ///     sim.set_pieces(0);
+    ///     sim.set_loss(Ratio::new(1, 100));
+    ///     sim.set_duplication(Ratio::NEVER);
+    ///     sim.set_reordering(Ratio::new(5, 256));
+    ///     sim.node("server", |_| async {});
+    /// }
+    /// # sim_core::sweep::test(&sim_core::Target::new("network", build), 0..4);
+    /// ```
     pub fn set_latency(&mut self, latency: std::time::Duration) {
         self.shape.fixed_latency = Some(latency);
     }
@@ -350,6 +423,26 @@ impl Sim {
     ///
     /// # Panics
     /// Where it is about a host that is not of the run.
+    ///
+    /// ```
+    /// # use sim_core::Sim;
+    /// use sim_core::control::{Control, Units, Until};
+    ///
+    /// # fn build(sim: &mut Sim) {
+    /// let db = sim.node("db", |_| std::future::pending::<()>());
+    /// let pause = sim.at(1.s(), Control::pause(&db).until(Until::After(2.s())));
+    /// let controls = sim.controls();
+    /// sim.client("operator", move |_| {
+    ///     let (db, pause, controls) = (db.clone(), pause.clone(), controls.clone());
+    ///     async move {
+    ///         tokio::time::sleep(2.s()).await;
+    ///         assert!(pause.is_active());
+    ///         controls.apply(Control::start(&db));
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("pause", build), 0..4);
+    /// ```
     #[track_caller]
     pub fn at(&mut self, moment: std::time::Duration, control: Control) -> Handle {
         control.check_hosts(self.seats.len());
@@ -396,6 +489,30 @@ impl Sim {
     }
 
     /// Adds a judge of the run.
+    ///
+    /// ```
+    /// # use sim_core::Sim;
+    /// use sim_core::{Checker, Violation};
+    /// use std::cell::RefCell;
+    /// use std::rc::Rc;
+    ///
+    /// /// How many requests were answered more often than once.
+    /// #[derive(Default)]
+    /// struct Twice(u64);
+    ///
+    /// impl Checker for Twice {
+    ///     fn step(&mut self) -> Result<(), Violation> {
+    ///         if self.0 == 0 { Ok(()) } else { Err(Violation::new("a request was answered twice")) }
+    ///     }
+    /// }
+    ///
+    /// # fn build(sim: &mut Sim) {
+    /// let twice = Rc::new(RefCell::new(Twice::default()));
+    /// // The other half goes to the nodes and operations that see what happens.
+    /// sim.check(twice.clone());
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("twice", build), 0..4);
+    /// ```
     pub fn check(&mut self, checker: impl Checker + 'static) {
         self.checkers.push(Box::new(checker));
     }
@@ -413,6 +530,22 @@ impl Sim {
     }
 
     /// The stream of random numbers at a label of the run's seed tree.
+    ///
+    /// ```
+    /// # use sim_core::Sim;
+    /// use rand_core::Rng;
+    ///
+    /// # fn build(sim: &mut Sim) {
+    /// // Bytes without a meaning of their own; what is to be searched for is drawn instead.
+    /// let mut payload = [0; 32];
+    /// sim.rand("payload").fill_bytes(&mut payload);
+    /// sim.observe(payload[0] % 4);
+    /// if payload == [0; 32] {
+    ///     sim.fail("the payload is empty");
+    /// }
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("payload", build), 0..4);
+    /// ```
     pub fn rand(&self, label: &str) -> Stream {
         self.entropy.child("test").child(label).stream()
     }

@@ -3,6 +3,15 @@
 use std::fmt::Debug;
 
 /// How a program ends: what [`std::process::Termination`] is to `main`.
+///
+/// ```
+/// use sim_core::termination::Termination;
+///
+/// assert_eq!(().end(), (0, None));
+/// assert_eq!(7.end(), (7, None));
+/// let refused: Result<(), &str> = Err("no port");
+/// assert_eq!(refused.end(), (1, Some("Error: \"no port\"".to_owned())));
+/// ```
 pub trait Termination {
     /// The exit code, and what is printed to the standard error.
     fn end(self) -> (i32, Option<String>);

@@ -53,6 +53,20 @@ impl FaultKind {
 }
 
 /// Which controls a run may draw: how many, of which kinds, how long.
+///
+/// ```
+/// use sim_core::Sim;
+/// use sim_core::control::{FaultKind, FaultSpec, Units};
+///
+/// fn build(sim: &mut Sim) {
+///     sim.node("server", |_| async {});
+///     let spec = FaultSpec::new().count(5).lasting(30.s()).pause(1.s());
+///     // All but those that a firewall makes.
+///     let is_wanted = |kind: &FaultKind| !matches!(kind, FaultKind::Refusal | FaultKind::BlackHole);
+///     sim.faults(spec.kinds(FaultKind::ALL.into_iter().filter(is_wanted)));
+/// }
+/// # sim_core::sweep::test(&sim_core::Target::new("faults", build), 0..4);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultSpec {
     pub(crate) count_max: u64,

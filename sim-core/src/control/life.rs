@@ -9,6 +9,17 @@ use std::rc::Rc;
 use std::time::Duration;
 
 /// How far the wall clock of a machine is off.
+///
+/// ```
+/// # use sim_core::Sim;
+/// use sim_core::control::{Control, Skew, Units, Until};
+///
+/// # fn build(sim: &mut Sim) {
+/// let db = sim.node("db", |_| async {});
+/// sim.at(1.s(), Control::skew(&db, Skew::Behind(3_600.s())).until(Until::After(10.s())));
+/// # }
+/// # sim_core::sweep::test(&sim_core::Target::new("skew", build), 0..4);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skew {
     /// It shows a later date.
@@ -61,6 +72,27 @@ impl Control {
     }
 
     /// Processes start, where they do not run.
+    ///
+    /// ```
+    /// use sim_core::Sim;
+    /// use sim_core::control::{Control, Units, Until};
+    /// use sim_core::lifecycle::{Crash, Rollout};
+    /// use sim_core::process::Signal;
+    ///
+    /// fn build(sim: &mut Sim) {
+    ///     let db = sim.node("db", |_| std::future::pending::<()>());
+    ///     sim.at(1.s(), Control::crash(&db, Crash::Kill).until(Until::After(2.s())));
+    ///     sim.at(5.s(), Control::restart(&db, Crash::Power));
+    ///     sim.at(6.s(), Control::pause(&db).until(Until::After(3.s())));
+    ///     sim.at(7.s(), Control::drift(&db, 500).until(Until::After(60.s())));
+    ///     sim.at(10.s(), Control::kill_after(&db, 2.s()));
+    ///     sim.at(20.s(), Control::start(&db));
+    ///     sim.at(30.s(), Control::rollout(Rollout::of(&db).grace(1.s())));
+    ///     sim.at(40.s(), Control::signal(&db, Signal::Hangup));
+    ///     sim.last_client("end", |_| async { tokio::time::sleep(60.s()).await });
+    /// }
+    /// # sim_core::sweep::test(&sim_core::Target::new("lives", build), 0..2);
+    /// ```
     pub fn start(on: impl Into<Hosts>) -> Control {
         Control::life(on, Act::Start)
     }

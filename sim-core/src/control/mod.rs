@@ -55,6 +55,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 /// Lengths of time, as a test writes them: `2.s()`, `100.ms()`.
+///
+/// ```
+/// use sim_core::control::Units;
+///
+/// assert_eq!(2.s(), 2_000.ms());
+/// assert_eq!(3.ms(), 3_000.us());
+/// ```
 pub trait Units {
     /// So many seconds.
     fn s(self) -> Duration;
@@ -96,6 +103,21 @@ pub struct Look<'a> {
 }
 
 /// When a control ends.
+///
+/// ```
+/// # use sim_core::Sim;
+/// use sim_core::control::{Connections, Control, End, Look, Units, Until};
+///
+/// # fn build(sim: &mut Sim) {
+/// let server = sim.node("server", |_| async {});
+/// let replies = || Control::hold(End::Acceptor, Connections::to(&server));
+/// sim.at(1.s(), replies().until(Until::Bytes(16)));
+/// sim.at(2.s(), replies().until(Until::GivenUp));
+/// let is_late = |look: &Look<'_>| look.now.elapsed() > 9.s() && look.network.hosts().count() > 0;
+/// sim.at(3.s(), replies().until(Until::when(is_late)));
+/// # }
+/// # sim_core::sweep::test(&sim_core::Target::new("until", build), 0..4);
+/// ```
 #[derive(Clone)]
 pub enum Until {
     /// With the run.
@@ -174,6 +196,31 @@ impl Action {
 }
 
 /// What happens to which hosts or connections, and until when.
+///
+/// ```
+/// use sim_core::Sim;
+/// use sim_core::control::{Connections, Control, End, Units, Until};
+///
+/// fn build(sim: &mut Sim) {
+///     let (a, b) = (sim.node("a", |_| async {}), sim.node("b", |_| async {}));
+///     let both = || Connections::from(&a).that(|connection| connection.wire.0 < 100);
+///     let for_a_second = |control: Control| control.until(Until::After(1.s()));
+///     // The way between two hosts.
+///     sim.at(1.s(), for_a_second(Control::one_way(&a, &b)));
+///     sim.at(1.s(), for_a_second(Control::latency(&a, &b, 80.ms())));
+///     // Dials to a host.
+///     sim.at(2.s(), for_a_second(Control::refuse(&b)));
+///     sim.at(3.s(), for_a_second(Control::black_hole(&b)));
+///     sim.at(4.s(), for_a_second(Control::stop_accepting(&b)));
+///     // Connections.
+///     sim.at(5.s(), for_a_second(Control::silence(both())));
+///     sim.at(6.s(), for_a_second(Control::throttle(End::Dialer, both(), 16, 10.ms())));
+///     sim.at(7.s(), Control::reset(Connections::all()));
+///     sim.at(8.s(), Control::reset_end(End::Acceptor, Connections::one(0)));
+///     sim.at(9.s(), Control::reset(Connections::to(&b).dialed_by(&a).port(7)));
+/// }
+/// # sim_core::sweep::test(&sim_core::Target::new("controls", build), 0..4);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Control {
     pub(crate) action: Action,
@@ -377,6 +424,26 @@ impl Handle {
 }
 
 /// Gives controls from inside a run: from operations, checkers and nodes.
+///
+/// ```
+/// # use sim_core::Sim;
+/// use sim_core::control::{Control, Controls, Handle, Units};
+///
+/// # fn build(sim: &mut Sim) {
+/// let db = sim.node("db", |_| std::future::pending::<()>());
+/// let controls: Controls = sim.controls();
+/// sim.client("operator", move |_| {
+///     let (db, controls) = (db.clone(), controls.clone());
+///     async move {
+///         let isolated: Handle = controls.apply(Control::refuse(&db));
+///         tokio::time::sleep(1.s()).await;
+///         assert!(isolated.is_active());
+///         isolated.release();
+///     }
+/// });
+/// # }
+/// # sim_core::sweep::test(&sim_core::Target::new("operator", build), 0..4);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Controls(Rc<RefCell<Vec<(Control, Handle)>>>);
 

@@ -9,6 +9,21 @@ use std::fmt;
 use std::rc::Rc;
 
 /// Some hosts.
+///
+/// ```
+/// # use sim_core::Sim;
+/// use sim_core::control::{Control, Hosts, Units};
+/// use sim_core::node::NodeSpec;
+///
+/// # fn build(sim: &mut Sim) {
+/// let db = sim.node(NodeSpec::new("db").replicas(3..=3), |_| async {});
+/// let [first, rest @ ..] = db.hosts() else { panic!("three replicas") };
+/// // A node, one host of it, or some.
+/// let _: [Hosts; 3] = [Hosts::from(&db), Hosts::from(*first), Hosts::from(rest.to_vec())];
+/// sim.at(1.s(), Control::partition(*first, rest.to_vec()));
+/// # }
+/// # sim_core::sweep::test(&sim_core::Target::new("hosts", build), 0..4);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hosts(pub(crate) Vec<HostId>);
 

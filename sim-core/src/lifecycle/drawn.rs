@@ -31,6 +31,23 @@ enum Kind {
 
 /// Which events of lifecycles a run may draw, for some hosts: how many, of which kinds, how long,
 /// and how many hosts at once.
+///
+/// ```
+/// use sim_core::Sim;
+/// use sim_core::control::Units;
+/// use sim_core::lifecycle::{Lifecycle, Rollout};
+/// use sim_core::node::NodeSpec;
+///
+/// fn build(sim: &mut Sim) {
+///     let db = sim.node(NodeSpec::new("db").replicas(3..=5), |_| std::future::pending::<()>());
+///     let kinds = Lifecycle::of(&db).crashes().restarts().partitions().pauses().skews();
+///     let bounds = kinds.quorum().not_before(1.s()).cool_down(5.s());
+///     sim.lifecycle(bounds.count(8).lasting(30.s()).pause(10.s()));
+///     sim.lifecycle(Lifecycle::of(&db).rollouts(Rollout::of(&db).grace(1.s())).down_at_most(1));
+///     sim.client("clock", |_| async { tokio::time::sleep(60.s()).await });
+/// }
+/// # sim_core::sweep::test(&sim_core::Target::new("lifecycle", build), 0..4);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Lifecycle {
     pub(crate) hosts: Hosts,

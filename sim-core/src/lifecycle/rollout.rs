@@ -29,6 +29,27 @@ use std::time::Duration;
 type Ready = Rc<dyn Fn(&Look<'_>, HostId) -> bool>;
 
 /// What a rollout does.
+///
+/// ```
+/// use sim_core::Sim;
+/// use sim_core::control::{Control, Units};
+/// use sim_core::lifecycle::Rollout;
+/// use sim_core::node::NodeSpec;
+///
+/// fn build(sim: &mut Sim) {
+///     let api = sim.node(NodeSpec::new("api").replicas(2..=2), |_| std::future::pending::<()>());
+///     let route = sim.route("api.internal", &api);
+///     let rollout = Rollout::of(&api)
+///         .route(&route)
+///         .to(|_| async { tokio::time::sleep(3_600.s()).await })
+///         .grace(5.s())
+///         .ready(|look, host| look.network.host(host).name.starts_with("api"))
+///         .within(30.s());
+///     sim.at(1.s(), Control::rollout(rollout));
+///     sim.client("clock", |_| async { tokio::time::sleep(60.s()).await });
+/// }
+/// # sim_core::sweep::test(&sim_core::Target::new("rollout", build), 0..4);
+/// ```
 #[derive(Clone)]
 pub struct Rollout {
     hosts: Hosts,

@@ -10,6 +10,21 @@ use std::task::{Context, Poll, Waker};
 /// must forget what was not committed. The token of one life of a process; the next has another.
 ///
 /// Over the real system it never ends: who could ask would be gone.
+///
+/// ```
+/// use sim_process::{CrashToken, Process};
+///
+/// /// A cache in the test's own memory: what a process lost must not be found by the next one.
+/// async fn forget(process: Process, cache: std::sync::Arc<std::sync::Mutex<Vec<u8>>>) {
+///     process.crash_token().crashed().await;
+///     cache.lock().unwrap().clear();
+/// }
+///
+/// let token = CrashToken::new();
+/// assert!(!token.is_crashed());
+/// token.crash(); // What a simulator does.
+/// assert!(token.is_crashed());
+/// ```
 #[derive(Clone, Default)]
 pub struct CrashToken(Arc<Mutex<State>>);
 

@@ -10,6 +10,24 @@ use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
 
 /// The host that a process runs on. What it gives are tokio's own types, and code that calls tokio
 /// itself sees the same network.
+///
+/// ```
+/// use sim_process::{Host, Process};
+/// use tokio::io::AsyncWriteExt;
+///
+/// async fn greet(host: &Host) -> std::io::Result<()> {
+///     let listener = host.listen((host.address(), 0)).await?;
+///     let port = listener.local_addr()?.port();
+///     let mut stream = host.dial(("127.0.0.1", port)).await?;
+///     stream.write_all(host.name().as_bytes()).await?;
+///     std::fs::read_dir(host.dir()?).map(drop)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// greet(&Process::os().host()).await
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Host {
     pub(crate) system: Arc<dyn System>,

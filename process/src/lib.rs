@@ -53,6 +53,31 @@ use std::sync::Arc;
 use system::{Output, System};
 
 /// A program's own process. Clones are the same process.
+///
+/// ```
+/// use sim_process::Process;
+/// use tokio::io::{AsyncReadExt, AsyncWriteExt};
+///
+/// async fn copy(process: &Process) -> std::io::Result<()> {
+///     if process.args().get(1).map(String::as_str) == Some("--help") {
+///         process.stderr().write_all(b"copies what is piped in\n").await?;
+///         process.exit(2);
+///     }
+///     let mut bytes = Vec::new();
+///     process.stdin().take(1_000).read_to_end(&mut bytes).await?;
+///     process.stdout().write_all(&bytes).await?;
+///     std::fs::read_dir(process.dir()?).map(drop)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let process = Process::os();
+/// assert_eq!(process.vars().get("PATH").cloned(), std::env::var("PATH").ok());
+/// assert_eq!(process.replica(), 0);
+/// assert!(process.address_v6().is_unspecified() && !process.name().is_empty());
+/// copy(&process).await
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Process {
     pub(crate) system: Arc<dyn System>,

@@ -34,6 +34,17 @@ use std::time::Duration;
 
 /// How the waits between attempts grow: each may be longer than the one before by a factor, up to a
 /// longest.
+///
+/// ```
+/// use sim_process::retry::Backoff;
+/// use std::time::Duration;
+///
+/// let second = Duration::from_secs(1);
+/// let backoff = Backoff::new(second, 60 * second).factor(3);
+/// let waits = [0, 1, 2, 9].map(|failed| backoff.wait_max(failed));
+/// assert_eq!(waits, [0, 1, 3, 60].map(|count| count * second));
+/// assert_eq!(backoff.bound(3), 4 * second);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backoff {
     first: Duration,
@@ -76,6 +87,15 @@ impl Backoff {
 /// nanoseconds.
 ///
 /// Tasks and threads may share it: each wait is one number of one sequence, and no two take the same.
+///
+/// ```
+/// use sim_process::retry::{Backoff, Exponential};
+/// use std::time::Duration;
+///
+/// let backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(9));
+/// let exponential = Exponential::new(backoff);
+/// assert!(exponential.wait(1) <= exponential.backoff().wait_max(1));
+/// ```
 #[derive(Debug)]
 pub struct Exponential {
     backoff: Backoff,

@@ -6,6 +6,13 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 /// A signal whose default action ends the process.
+///
+/// ```
+/// use sim_process::Signal;
+///
+/// assert_eq!((Signal::Terminate.number(), Signal::Hangup.to_string()), (15, "SIGHUP".into()));
+/// assert_eq!(Signal::ALL[0], Signal::Hangup);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Signal {
     /// `SIGHUP`
@@ -61,6 +68,23 @@ impl fmt::Display for Signal {
 
 /// The signals that come to a process, of those that were asked for. Several of one kind that come
 /// before they are taken are one, as the kernel has it.
+///
+/// ```
+/// use sim_process::{Process, Signal, Signals};
+/// use std::future::poll_fn;
+///
+/// /// Waits until the process is told to end.
+/// async fn ended(mut signals: Signals) {
+///     while poll_fn(|context| signals.poll_recv(context)).await != Signal::Terminate {}
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let signals = Process::os().signals(&[Signal::Terminate, Signal::Hangup])?;
+/// drop(ended(signals));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Signals(pub(crate) Box<dyn Listen>);
 
 impl Signals {

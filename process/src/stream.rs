@@ -7,6 +7,8 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// What is typed or piped into a process.
+///
+/// [`Process`](crate::Process) shows it.
 pub struct Stdin(pub(crate) Box<dyn AsyncRead + Send + Unpin>);
 
 impl AsyncRead for Stdin {
@@ -26,6 +28,8 @@ impl fmt::Debug for Stdin {
 }
 
 /// What a process prints to: its standard output or its standard error.
+///
+/// [`Process`](crate::Process) shows it.
 pub struct Stdout(pub(crate) Box<dyn AsyncWrite + Send + Unpin>);
 
 impl AsyncWrite for Stdout {

@@ -1,6 +1,71 @@
 //! What a process stands on: the real operating system, or a simulator.
 //!
 //! For who writes such a system; programs see [`crate::Process`] only.
+//!
+//! # Example
+//! ```
+//! use sim_process::system::{Facts, Listen, Output, System};
+//! use sim_process::{CrashToken, Process, Signal};
+//! use std::collections::BTreeMap;
+//! use std::io;
+//! use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+//! use std::path::PathBuf;
+//! use std::sync::Arc;
+//! use std::task::{Context, Poll};
+//! use tokio::io::{AsyncRead, AsyncWrite, empty, sink};
+//!
+//! /// A system for unit tests: nothing is typed, nothing is printed, no signal comes.
+//! struct Quiet(Facts);
+//!
+//! struct Deaf;
+//!
+//! impl Listen for Deaf {
+//!     fn poll_recv(&mut self, _: &mut Context<'_>) -> Poll<Signal> {
+//!         Poll::Pending
+//!     }
+//! }
+//!
+//! impl System for Quiet {
+//!     fn facts(&self) -> &Facts {
+//!         &self.0
+//!     }
+//!
+//!     fn dir(&self) -> io::Result<PathBuf> {
+//!         Ok(std::env::temp_dir())
+//!     }
+//!
+//!     fn stdin(&self) -> Box<dyn AsyncRead + Send + Unpin> {
+//!         Box::new(empty())
+//!     }
+//!
+//!     fn output(&self, _: Output) -> Box<dyn AsyncWrite + Send + Unpin> {
+//!         Box::new(sink())
+//!     }
+//!
+//!     fn signals(&self, _: &[Signal]) -> io::Result<Box<dyn Listen>> {
+//!         Ok(Box::new(Deaf))
+//!     }
+//!
+//!     fn exit(&self, code: i32) -> ! {
+//!         panic!("exit {code}")
+//!     }
+//!
+//!     fn crash_token(&self) -> CrashToken {
+//!         CrashToken::new()
+//!     }
+//! }
+//!
+//! let facts = Facts {
+//!     args: vec!["db".to_owned(), "--level".to_owned(), "2".to_owned()],
+//!     vars: BTreeMap::new(),
+//!     name: "db".to_owned(),
+//!     replica: 0,
+//!     address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+//!     address_v6: IpAddr::V6(Ipv6Addr::LOCALHOST),
+//! };
+//! let process = Process::over(Arc::new(Quiet(facts)));
+//! assert_eq!(process.args()[1..], ["--level", "2"]);
+//! ```
 
 use crate::crash::CrashToken;
 use crate::signal::Signal;

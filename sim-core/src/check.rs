@@ -79,6 +79,30 @@ impl Violation {
 }
 
 /// Judges a run.
+///
+/// ```
+/// use sim_core::{Checker, Violation};
+///
+/// /// A lock that one client at a time may hold.
+/// #[derive(Default)]
+/// struct Lock(Vec<usize>);
+///
+/// impl Checker for Lock {
+///     fn step(&mut self) -> Result<(), Violation> {
+///         match self.0[..] {
+///             [] | [_] => Ok(()),
+///             ref all => Err(Violation::new(format!("{} clients hold the lock", all.len()))),
+///         }
+///     }
+///
+///     fn end(&mut self) -> Result<(), Violation> {
+///         if self.0.is_empty() { Ok(()) } else { Err(Violation::new("the lock is never let go")) }
+///     }
+/// }
+///
+/// let mut lock = Lock(vec![1]);
+/// assert!(lock.step().is_ok() && lock.end().is_err());
+/// ```
 pub trait Checker {
     /// Judges after each event.
     ///
@@ -111,6 +135,19 @@ impl<C: Checker> Checker for Rc<RefCell<C>> {
 /// Fails the run, from node code, an operation or a checker; the code goes on.
 ///
 /// Outside a run it panics with the message.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::failure::Class;
+/// use sim_core::run::{Input, run};
+/// use std::time::Duration;
+///
+/// let target = Target::new("broken", |sim| {
+///     sim.client("client", |_| async { sim_core::fail("the reply is not the request") });
+/// });
+/// let run = run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60));
+/// assert_eq!(run.class(), Some(Class::Correctness));
+/// ```
 #[track_caller]
 pub fn fail(message: impl Into<String>) {
     let failure = Failure::new(Class::Correctness, place(Location::caller()), message);

@@ -3,6 +3,16 @@
 //!
 //! The child is this very test, fuzz target or program with the same arguments, so it reaches the
 //! same target. It knows nothing of reports and shrinking.
+//!
+//! # Example
+//! ```
+//! use sim_core::{Target, child};
+//!
+//! let targets = [Target::new("kv", |_| {}), Target::new("queue", |_| {})];
+//! // First in the `main` of a binary that is no test: in a child it makes the run and ends here.
+//! child::serve_any(&targets);
+//! assert!(!child::is_child());
+//! ```
 
 use crate::history::Hash;
 use crate::identity::test_name;
@@ -28,6 +38,11 @@ pub fn serve_any(targets: &[Target]) {
 }
 
 /// Serves a parent that asked for this target: makes the run, prints its hash and ends the process.
+///
+/// ```
+/// # let target = sim_core::Target::new("kv", |_| {});
+/// sim_core::child::serve(&target); // `sweep::test` does it by itself.
+/// ```
 pub fn serve(target: &Target) {
     if std::env::var(VARIABLE).is_ok_and(|name| name == target.name()) {
         let code = match std::env::var("SIM_INPUT").map(std::fs::read) {
@@ -50,6 +65,21 @@ pub fn is_child() -> bool {
 /// Runs a file of bytes in another process; the hash of its history, where there is one.
 ///
 /// A child has no children of its own: what it was started for is one run.
+///
+/// ```
+/// use sim_core::run::{Input, run};
+/// use sim_core::{Target, child};
+/// use std::time::Duration;
+///
+/// let target = Target::new("kv", |sim| sim.note("here"));
+/// child::serve(&target);
+/// let file = std::env::temp_dir().join(format!("kv-{}", std::process::id()));
+/// std::fs::write(&file, [])?;
+/// let here = run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60)).hash;
+/// assert_eq!(child::hash_in_child(&target, &file), Some(here));
+/// std::fs::remove_file(&file)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn hash_in_child(target: &Target, file: &Path) -> Option<Hash> {
     if is_child() {
         return None;

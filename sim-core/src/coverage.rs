@@ -13,7 +13,7 @@
 //! can do no more harm. What a counter stands for is the same in every process.
 //!
 //! Invariants: a counter is 0 or 1, so it is one feature to libFuzzer, however often it was met; the
-//! table of the process changes in [`publish`] alone.
+//! table of the process changes in `publish` alone.
 
 use crate::fnv::Fnv;
 use crate::mark::{Marks, Place};
@@ -23,7 +23,7 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// How many counters there are.
-pub const COUNTERS: usize = 4096;
+const COUNTERS: usize = 4096;
 
 /// How many of them are kept for pairs of an event and a state of TCP.
 const PAIRS: usize = 128;
@@ -83,6 +83,19 @@ enum Kind {
 }
 
 /// The counters that a run set.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::run::{Input, run};
+/// use std::time::Duration;
+///
+/// let run = |state: u32| {
+///     let target = Target::new("observed", move |sim| sim.observe(state));
+///     run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60)).features
+/// };
+/// assert_eq!(run(1).iter().count(), 1);
+/// assert_ne!(run(1), run(2), "another state is another counter");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Features {
     /// A bit for each counter; empty where none is set.
@@ -192,7 +205,7 @@ pub fn observe(state: impl Hash) {
 
 /// Tells libFuzzer the features of a run: of an input's first run alone, once, so that what an input
 /// shows is the same whether it is checked, shrunk or only run.
-pub fn publish(features: &Features) {
+pub(crate) fn publish(features: &Features) {
     for index in features.iter() {
         TABLE.0[index].store(1, Ordering::Relaxed);
     }

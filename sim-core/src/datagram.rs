@@ -16,6 +16,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 /// The odds that a run may have, of 256; zero is calm.
+///
+/// ```
+/// use sim_core::datagram::ODDS;
+///
+/// assert_eq!(ODDS[0], 0, "the calm level");
+/// assert!(ODDS.iter().all(|odds| *odds <= 64), "a quarter of the datagrams at most");
+/// ```
 pub const ODDS: [u64; 8] = [0, 1, 2, 5, 10, 20, 40, 64];
 
 /// The largest denominator of odds: what one byte can decide.

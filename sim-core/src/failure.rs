@@ -7,6 +7,14 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 
 /// The class of a failure.
+///
+/// ```
+/// use sim_core::failure::Class;
+///
+/// assert_eq!(Class::from_name("deadlock"), Some(Class::Deadlock));
+/// assert_eq!((Class::Deadlock.name(), Class::Deadlock.exit_code()), ("deadlock", 112));
+/// assert_eq!(Class::ALL.len(), 9);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// A checker, `always!` or [`fail`](crate::check::fail) said so.
@@ -86,6 +94,16 @@ impl fmt::Display for Class {
 }
 
 /// Why a run did not pass.
+///
+/// ```
+/// use sim_core::failure::{Class, Failure};
+///
+/// let first = Failure::new(Class::Panic, "src/db.rs:7", "index out of bounds");
+/// let again = Failure::new(Class::Panic, "src/db.rs:7", "index 9 out of bounds");
+/// assert!(first.is_same_bug(&again), "the message does not count");
+/// assert_eq!(first.fingerprint("db"), again.fingerprint("db"));
+/// assert_eq!(first.to_string(), "panic at src/db.rs:7: index out of bounds");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The class.
@@ -128,7 +146,6 @@ impl fmt::Display for Failure {
 }
 
 /// Asserts a rule of the simulator itself: its breach is class `internal`, never the user's bug.
-#[macro_export]
 macro_rules! internal_assert {
     ($condition:expr, $($text:tt)+) => {
         if !$condition {
@@ -137,8 +154,10 @@ macro_rules! internal_assert {
     };
 }
 
+pub(crate) use internal_assert;
+
 /// What the panic of an [`internal_assert!`] begins with.
-pub const INTERNAL_PREFIX: &str = "internal: ";
+pub(crate) const INTERNAL_PREFIX: &str = "internal: ";
 
 #[cfg(test)]
 mod tests {

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 /// What decides a run, in words.
 #[derive(Clone, Copy, Debug)]
-pub enum Subject<'a> {
+pub(crate) enum Subject<'a> {
     /// Seeds, as `SIM_SEEDS` takes them.
     Seeds(&'a str),
     /// A file of bytes.
@@ -23,21 +23,21 @@ pub enum Subject<'a> {
 
 /// The identity of a run or of a sweep.
 #[derive(Clone, Copy, Debug)]
-pub struct Identity<'a> {
+pub(crate) struct Identity<'a> {
     /// The system under test.
-    pub target: &'a Target,
+    pub(crate) target: &'a Target,
     /// What decides.
-    pub subject: Subject<'a>,
+    pub(crate) subject: Subject<'a>,
 }
 
 impl Identity<'_> {
     /// Prints the line to standard error.
-    pub fn print(&self) {
+    pub(crate) fn print(&self) {
         say(&self.to_string());
     }
 
     /// The command that makes the same run again.
-    pub fn replay(&self) -> String {
+    pub(crate) fn replay(&self) -> String {
         let command = front();
         match self.subject {
             Subject::Seeds(seeds) => format!("SIM_SEEDS={seeds} {command}"),
@@ -51,7 +51,7 @@ impl Identity<'_> {
     }
 
     /// The command that makes the run and pins it by a name.
-    pub fn pin(&self, name: &str) -> String {
+    pub(crate) fn pin(&self, name: &str) -> String {
         format!("SIM_PIN={name} {}", self.replay())
     }
 }

@@ -16,6 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use linkme;
 
 /// A place of a mark in the source.
+///
+/// [`Marks`] shows it.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Of all the rest, so that two places are told apart by one number, mostly.
@@ -28,6 +30,7 @@ pub struct Place {
 
 impl Place {
     /// The place of a mark; what [`sometimes!`](crate::sometimes) is made of.
+    #[doc(hidden)]
     pub const fn new(name: &'static str, file: &'static str, line: u32, column: u32) -> Place {
         let texts = Fnv::EMPTY.add_text(name).add_text(file);
         let hash = texts.add(&line.to_le_bytes()).add(&column.to_le_bytes()).value();
@@ -50,16 +53,20 @@ impl Place {
     }
 
     /// The run came here, and the condition of the mark held or not. Outside a run, nothing.
+    #[doc(hidden)]
     pub fn evaluate(&'static self, holds: bool) {
         panics::cover(|coverage| coverage.on_mark(self, holds));
     }
 }
 
 /// Every mark of this binary, collected by the linker.
+#[doc(hidden)]
 #[linkme::distributed_slice]
 pub static PLACES: [Place];
 
 /// What came of a place in a run, or in several.
+///
+/// [`Marks`] shows one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// How often it was evaluated.
@@ -69,6 +76,28 @@ pub struct Tally {
 }
 
 /// The marks of a run.
+///
+/// ```
+/// use sim_core::run::{Input, run};
+/// use sim_core::{Target, reached, sometimes};
+/// use std::time::Duration;
+///
+/// fn body(sim: &mut sim_core::Sim) {
+///     reached!("the body is met");
+///     sometimes!(sim.dimension("rare", 255) > 0, "it is rare");
+/// }
+///
+/// let target = Target::new("marked", body);
+/// let marks = run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60)).marks;
+/// assert!(marks.contains("the body is met") && !marks.contains("it is rare"));
+/// assert_eq!(marks.placed().chain(marks.built_in()).collect::<Vec<_>>(), ["the body is met"]);
+/// assert_eq!(marks.iter().count(), 1);
+///
+/// let (place, tally) = marks.places().find(|(place, _)| place.name() == "it is rare").unwrap();
+/// assert_eq!((tally.evaluated, tally.is_reached), (1, false));
+/// assert!(place.line() > 0 && place.file() == target.file());
+/// assert!(marks.of_target(&target).len() >= 2, "with those that no run came to");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     places: BTreeMap<&'static Place, Tally>,

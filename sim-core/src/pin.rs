@@ -10,6 +10,35 @@
 //! - What is expected is written first and each file is whole or not there, so an interrupt leaves
 //!   no pin that expects something else.
 //! - Another pin is never overwritten, and a sentence is never lost.
+//!
+//! # Example
+//! ```
+//! use sim_core::pin::{Name, PinError, pin};
+//! use sim_core::settings::Settings;
+//! use sim_core::{Target, pin, replay};
+//!
+//! let root = std::env::temp_dir().join(format!("pins-{}", std::process::id()));
+//! std::fs::create_dir_all(&root)?;
+//! let found = root.join("found");
+//! std::fs::write(&found, [])?;
+//!
+//! let target = Target::new("kv", |sim| sim.fail("no"));
+//! let settings = Settings::default();
+//! let name = Name::parse("reply-lost")?;
+//! assert_eq!(Name::parse("reply lost"), Err("it has other characters"));
+//!
+//! let pinned = pin(&target, &found, &name, &root, &settings)?;
+//! assert_eq!(pinned.expectation.class.as_deref(), Some("correctness"));
+//! assert!(pinned.file.ends_with("regressions/kv/reply-lost") && pinned.before.is_none());
+//! // What `SIM_PIN` does: it says what was done, or why not.
+//! assert!(pin::input(&target, &pinned.file, &name, &root, &settings));
+//!
+//! let missing = pin(&target, &root.join("nowhere"), &name, &root, &settings);
+//! assert!(matches!(missing, Err(PinError::File { .. })));
+//! assert_eq!(replay::cases(&root, "regressions", &["kv"])?.len(), 1);
+//! std::fs::remove_dir_all(&root)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::child;
 use crate::failure::Class;
@@ -60,6 +89,8 @@ impl fmt::Display for Name {
 }
 
 /// What was pinned.
+///
+/// The [module's example](self) makes one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pinned {
     /// The pinned file.

@@ -68,6 +68,8 @@ impl fmt::Display for Exit {
 }
 
 /// A line that a process printed.
+///
+/// [`Node`](crate::node::Node) shows one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Whether it is of the standard error.

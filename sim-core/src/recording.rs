@@ -22,6 +22,30 @@ use thiserror::Error;
 pub const VERSION: u32 = 1;
 
 /// What a run chose, and what came of it.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::recording::{RecordedChoice, RecordedDrawn, RecordedSpan};
+/// use sim_core::recording::{Recording, RecordingError, VERSION};
+/// use sim_core::run::{Input, run};
+/// use std::time::Duration;
+///
+/// let target = Target::new("kv", |sim| drop(sim.dimension("batch", 9)));
+/// let minute = Duration::from_secs(60);
+/// let first = run(&target, &Input::Seed(7), minute);
+///
+/// let bytes = Recording::of(&first).to_bytes();
+/// let recording = Recording::from_bytes(&bytes)?;
+/// let is_batch = |choice: &&RecordedChoice| choice.label == "batch";
+/// let batch = recording.choices.iter().find(is_batch).expect("it was drawn");
+/// assert!(matches!(batch.drawn, RecordedDrawn::Value { max: 9, .. }));
+/// let is_batch = |span: &RecordedSpan| span.label == "batch";
+/// assert!(recording.spans.iter().any(is_batch));
+/// assert_eq!(run(&target, &Input::Recording(recording), minute).hash, first.hash);
+///
+/// assert_eq!((VERSION, Recording::from_bytes(b"else")), (1, Err(RecordingError::Foreign)));
+/// # Ok::<(), RecordingError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recording {
     /// The class that the run failed with; none where it passed.

@@ -22,6 +22,39 @@ use thiserror::Error;
 pub const FOLDERS: [&str; 2] = ["regressions", "corpus"];
 
 /// Which inputs are moved, and where their recordings are.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::reencode::{FOLDERS, Fate, Reencode, ReencodeError};
+/// use std::time::Duration;
+///
+/// let root = std::env::temp_dir().join(format!("moved-{}", std::process::id()));
+/// for folder in FOLDERS {
+///     std::fs::create_dir_all(root.join(folder).join("kv"))?;
+/// }
+/// let file = root.join("corpus/kv/one");
+/// std::fs::write(&file, [6, 0, 0, 0, 0, 0, 3])?;
+///
+/// // The swarm draws a dimension more after the change, in front of the one that there was.
+/// let before = Target::new("kv", |sim| drop(sim.tune("batch", 0, 1..=9)));
+/// let after = Target::new("kv", |sim| {
+///     sim.dimension("cache", 1);
+///     sim.tune("batch", 0, 1..=9);
+/// });
+/// let tapes = root.join("tapes");
+/// let reencode = |target| Reencode {
+///     root: &root,
+///     tapes: &tapes,
+///     targets: std::slice::from_ref(target),
+///     others: &[],
+///     watchdog: Duration::from_secs(60),
+/// };
+/// assert_eq!(reencode(&before).save()?, ["corpus/kv/one"]);
+/// let fates = reencode(&after).load()?;
+/// assert!(matches!(fates[0].1, Fate::Same | Fate::Moved { .. }), "{fates:?}");
+/// std::fs::remove_dir_all(&root)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Reencode<'a> {
     /// The folder that [`FOLDERS`] are in.
@@ -63,6 +96,14 @@ impl fmt::Display for Fate {
 }
 
 /// Why inputs cannot be moved.
+///
+/// ```
+/// use sim_core::recording::RecordingError;
+/// use sim_core::reencode::ReencodeError;
+///
+/// let error = ReencodeError::Recording { path: "a.tape".into(), source: RecordingError::Damaged };
+/// assert_eq!(error.to_string(), "a.tape: the tape is damaged");
+/// ```
 #[derive(Debug, Error)]
 pub enum ReencodeError {
     /// The stored inputs cannot be read.

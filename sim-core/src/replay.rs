@@ -6,6 +6,46 @@
 //!
 //! Invariant: a pinned input is green only where it ends as expected and reaches the marks that it
 //! was pinned with. One that misses a mark is stale: whatever it passes, it no longer tests.
+//!
+//! # Example
+//! What a `replay` test of a workspace does with each pinned file:
+//! ```
+//! use sim_core::Target;
+//! use sim_core::failure::Class;
+//! use sim_core::replay::{self, CasesError, Expectation, Replayed, Verdict};
+//! use sim_core::settings::Settings;
+//! use std::time::Duration;
+//!
+//! let root = std::env::temp_dir().join(format!("pinned-{}", std::process::id()));
+//! std::fs::create_dir_all(root.join("regressions/kv"))?;
+//! std::fs::write(root.join("regressions/kv/lost"), [])?;
+//! std::fs::write(root.join("regressions/kv/lost.toml"), "class = \"correctness\"\n")?;
+//!
+//! let target = Target::new("kv", |sim| sim.fail("no"));
+//! let settings = Settings::default();
+//! let cases = replay::cases(&root, "regressions", &["kv"])?;
+//! assert_eq!((cases.len(), cases[0].name.as_str()), (1, "regressions/kv/lost"));
+//! for case in &cases {
+//!     assert!(replay::is_due(case, Duration::from_secs(3_600), &settings), "it failed once");
+//!     assert_eq!(replay::target_of(&case.file), "kv");
+//!     replay::test_case(&target, case, &settings)?;
+//! }
+//!
+//! // One run, judged by hand.
+//! let run = replay::replay(&target, &cases[0].file, &settings)?;
+//! assert_eq!(cases[0].expectation.judge(&run), Verdict::Expected);
+//! assert_eq!(Expectation::default().judge(&run), Verdict::Failed);
+//!
+//! // What `SIM_INPUT` does, and the exit code of it.
+//! let replayed = replay::input(&target, &cases[0].file, &settings);
+//! assert_eq!(replayed, Replayed::Failed(Class::Correctness));
+//! assert_eq!(replayed.exit_code(), 110);
+//!
+//! let unknown = replay::cases(&root, "regressions", &["queue"]);
+//! assert!(matches!(unknown, Err(CasesError::UnknownTarget { .. })));
+//! std::fs::remove_dir_all(&root)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::child;
 use crate::failure::{Class, Failure};
@@ -103,6 +143,8 @@ fn quote(text: &str) -> String {
 }
 
 /// A pinned file.
+///
+/// The [module's example](self) makes tests of some.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// The name of its test: folder, target and file.

@@ -28,6 +28,19 @@ pub type Part = (&'static str, String);
 
 /// Writes the report of a run as text; `parts` are what comes after the trace, the way to run it again
 /// first.
+///
+/// ```
+/// use sim_core::run::{Input, run};
+/// use sim_core::{Target, report};
+/// use std::time::Duration;
+///
+/// let target = Target::new("kv", |sim| sim.fail("no"));
+/// let run = run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60));
+/// let failure = run.failure.as_ref().expect("it fails");
+/// let text = report::text(&target, &run, failure, &[("replay", "cargo test".to_owned())]);
+/// assert!(text.starts_with("sim: FAILED target=kv class=correctness"));
+/// assert!(text.contains("\n  no\n") && text.ends_with("\n  replay: cargo test"));
+/// ```
 pub fn text(target: &Target, run: &Run, failure: &Failure, parts: &[Part]) -> String {
     let mut lines = above(target, run, failure);
     let (last, count) = run.trace().telling(TRACE_MAX);
@@ -85,7 +98,7 @@ fn head(target: &Target, failure: &Failure) -> String {
 ///
 /// # Errors
 /// What the file system says.
-pub fn save(
+pub(crate) fn save(
     settings: &Settings,
     target: &Target,
     run: &Run,
@@ -143,7 +156,7 @@ pub(crate) fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Prints the report of a failing run whose input is in `file`, with the lines to replay it.
-pub fn print(
+pub(crate) fn print(
     target: &Target,
     run: &Run,
     failure: &Failure,

@@ -29,6 +29,7 @@ use std::rc::Rc;
 ///     while listener.accept().await.is_ok() {}
 /// });
 /// let route = sim.route("api.internal", &api);
+/// assert_eq!(route.name(), "api.internal");
 /// sim.client("operator", move |_| {
 ///     let (api, route) = (api.clone(), route.clone());
 ///     async move {
@@ -38,6 +39,7 @@ use std::rc::Rc;
 ///     }
 /// });
 /// # }
+/// # sim_core::sweep::test(&sim_core::Target::new("route", test), 0..4);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {

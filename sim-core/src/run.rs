@@ -32,6 +32,25 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// A system under test: its name and what a run of it is made of.
+///
+/// ```
+/// use sim_core::source::Ratio;
+/// use sim_core::{Sim, Target};
+///
+/// fn build(sim: &mut Sim) {
+///     sim.node("server", |_| async {});
+/// }
+///
+/// let target = Target::new("kv", build);
+/// assert_eq!(target.name(), "kv");
+/// assert!(target.file().ends_with(".rs"), "the marks of this file are its own");
+///
+/// // Prepared outside of the run, once for each; and of its runs no more than a tenth are excused.
+/// let prepared = Target::with_setup("prepared", || vec![1, 2, 3], |sim, numbers| {
+///     sim.note(&format!("{numbers:?}"));
+/// });
+/// sim_core::sweep::test(&prepared.excused_max(Ratio::new(1, 10)), 0..3);
+/// ```
 #[derive(Clone)]
 pub struct Target {
     name: &'static str,
@@ -44,6 +63,10 @@ pub struct Target {
 }
 
 /// The largest share of the runs of a sweep that may be excused, where a target says nothing.
+///
+/// ```
+/// assert_eq!(sim_core::run::EXCUSED_MAX.to_string(), "1/2");
+/// ```
 pub const EXCUSED_MAX: Ratio = Ratio::new(1, 2);
 
 type Body = Box<dyn FnOnce(&mut Sim) + Send>;
@@ -122,6 +145,19 @@ impl fmt::Debug for Target {
 }
 
 /// Where the decisions of a run come from.
+///
+/// ```
+/// use sim_core::run::Input;
+/// use sim_core::source::{Choice, Lane};
+///
+/// const FIRST: Choice = Choice::one("first");
+///
+/// let mut source = Input::Bytes(vec![1, 9]).source();
+/// assert_eq!(source.draw(Lane::Swarm, FIRST, 255), 9);
+/// let mut source = Input::Flat(vec![1, 9]).source();
+/// assert_eq!(source.draw(Lane::Swarm, FIRST, 255), 1, "without lanes there are no lengths");
+/// assert!(Input::Seed(7).source().tape().is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A seed of the PCG feed.
@@ -150,6 +186,25 @@ impl Input {
 }
 
 /// What came of a run.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::run::{Input, run, run_reusing};
+/// use std::time::Duration;
+///
+/// let target = Target::new("hour", |sim| {
+///     sim.client("client", |_| async { tokio::time::sleep(Duration::from_secs(3_600)).await });
+/// });
+/// let minute = Duration::from_secs(60);
+/// let first = run(&target, &Input::Seed(7), minute);
+/// assert_eq!((first.class(), first.failure.as_ref()), (None, None));
+/// assert!(first.elapsed >= Duration::from_secs(3_600) && first.steps > 0);
+///
+/// // Its tape is the same run; on this thread too, where a run leaves nothing in it.
+/// let again = run_reusing(&target, &Input::Bytes(first.tape.to_bytes()), minute);
+/// assert_eq!(again.hash, first.hash);
+/// assert_eq!(again.plan, first.plan);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Run {
     /// Why it did not pass.

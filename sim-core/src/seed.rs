@@ -21,6 +21,18 @@ use sha2::{Digest, Sha256};
 const ROOT_DOMAIN: &[u8] = b"sim-core/seed/1";
 
 /// A node of the seed tree: 32 bytes that name a stream and everything below it.
+///
+/// ```
+/// use rand_core::Rng;
+/// use sim_core::seed::Seed;
+///
+/// let root = Seed::root(7);
+/// let (disk, network) = (root.child("disk"), root.child("network"));
+/// assert_ne!(disk.stream().next_u64(), network.stream().next_u64());
+/// assert_eq!(disk.stream(), disk.stream(), "from its beginning each time");
+/// assert_ne!(root.child_n("disk", 1), root.child_n("disk", 2));
+/// assert_eq!(Seed::from_bytes(disk.bytes()), disk);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Seed([u8; 32]);
 
@@ -83,6 +95,8 @@ impl fmt::Debug for Seed {
 /// A random stream of the seed tree; a clone goes on from the same place.
 ///
 /// PCG XSL RR 128/64, keyed by all 32 bytes of its [`Seed`]. Not for secrets.
+///
+/// [`Seed`] shows some.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Stream(Pcg64);
 

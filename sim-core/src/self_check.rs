@@ -11,11 +11,11 @@ use std::path::Path;
 use std::time::Duration;
 
 /// How many times a failing input runs again in this process.
-pub const RERUNS: u32 = 3;
+pub(crate) const RERUNS: u32 = 3;
 
 /// Runs an input again in this process, `times` times; what differs from the first run. Where that
 /// one failed, the difference says how often the others did in the same way.
-pub fn in_process(
+pub(crate) fn in_process(
     target: &Target,
     input: &Input,
     first: &Run,
@@ -41,7 +41,7 @@ pub fn in_process(
 ///
 /// The other process says only its hash. Where that differs, this process runs the input once more
 /// to find an event that differs; where it finds none, the report says so.
-pub fn in_child(target: &Target, file: &Path, first: &Run) -> Option<Failure> {
+pub(crate) fn in_child(target: &Target, file: &Path, first: &Run) -> Option<Failure> {
     let hash = child::hash_in_child(target, file)?;
     if hash == first.hash {
         return None;
@@ -54,7 +54,7 @@ pub fn in_child(target: &Target, file: &Path, first: &Run) -> Option<Failure> {
 }
 
 /// The difference of two runs of one input, as a failure.
-pub fn compare(first: &Run, second: &Run) -> Option<Failure> {
+pub(crate) fn compare(first: &Run, second: &Run) -> Option<Failure> {
     if is_lost(first) || is_lost(second) {
         return None;
     }

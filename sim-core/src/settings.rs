@@ -36,6 +36,14 @@ mod seeds;
 pub use seeds::Seeds;
 
 /// The variables that are read here.
+///
+/// ```
+/// use sim_core::settings::{RESERVED, Settings, VARIABLES};
+///
+/// assert!(VARIABLES.contains(&"SIM_SEEDS") && RESERVED.contains(&"SIM_TARGET"));
+/// assert_eq!(Settings::from_env()?, Settings::default(), "none is set here");
+/// # Ok::<(), sim_core::settings::SettingsError>(())
+/// ```
 pub const VARIABLES: [&str; 9] = [
     "SIM_SEEDS",
     "SIM_INPUT",
@@ -65,6 +73,27 @@ const PIN_FORM: &str = "a name of lowercase letters, digits, `-` and `_`, such a
 const ARTIFACTS_FORM: &str = "the path of a folder";
 
 /// What the `SIM_*` variables say.
+///
+/// ```
+/// use sim_core::settings::{Settings, SettingsError, Shrinking, TraceForm};
+/// use std::ffi::OsString;
+/// use std::time::Duration;
+///
+/// let of = |text: &'static [(&str, &str)]| {
+///     Settings::parse(|name| {
+///         let (_, value) = text.iter().find(|(known, _)| *known == name)?;
+///         Some(OsString::from(value))
+///     })
+/// };
+/// let settings = of(&[("SIM_SEEDS", "0..1000"), ("SIM_SHRINK", "off"), ("SIM_TRACE", "text")])?;
+/// assert_eq!(settings.seeds.map(|seeds| seeds.len()), Some(1_000));
+/// assert_eq!((settings.shrink, settings.trace), (Shrinking::Off, Some(TraceForm::Text)));
+/// assert_eq!(settings.watchdog, Duration::from_secs(60), "where nothing is said");
+///
+/// let wrong = of(&[("SIM_WATCHDOG", "soon")]).unwrap_err();
+/// assert!(matches!(wrong, SettingsError::Malformed { variable: "SIM_WATCHDOG", .. }));
+/// # Ok::<(), SettingsError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The seeds to sweep.

@@ -210,6 +210,7 @@ impl Sim {
     ///     }
     /// });
     /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("echo", test), 0..4);
     /// ```
     /// A program that returns ends its process, as `main` does, with what it still has running.
     pub fn node<A, F, T>(&mut self, spec: impl Into<NodeSpec>, app: A) -> Node
@@ -288,6 +289,17 @@ impl Sim {
     ///
     /// # Panics
     /// Where the run has a route of this name.
+    ///
+    /// ```
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let api = sim.node("api-1", |_| async {});
+    /// let route = sim.route("api", &api);
+    /// assert_eq!((route.name(), route.hosts()), ("api", api.hosts().to_vec()));
+    /// assert_ne!(route.address(), api.addresses()[0], "it has an address of its own");
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("routed", build), 0..4);
+    /// ```
     #[track_caller]
     pub fn route(&mut self, name: &str, hosts: impl AsRef<[HostId]>) -> Route {
         Route::add(&self.world, name, hosts.as_ref())
@@ -297,6 +309,35 @@ impl Sim {
     ///
     /// # Panics
     /// Where the run has a workload.
+    ///
+    /// ```
+    /// # use sim_core::Sim;
+    /// use sim_core::workload::{Operation, Outcome, WorkloadSpec};
+    /// use tokio::net::{TcpListener, TcpStream};
+    ///
+    /// #[derive(arbitrary::Arbitrary, Debug)]
+    /// enum Op {
+    ///     Dial,
+    /// }
+    ///
+    /// # fn build(sim: &mut Sim) {
+    /// let server = sim.node("server", |_| async {
+    ///     let listener = TcpListener::bind("0.0.0.0:7").await.unwrap();
+    ///     while listener.accept().await.is_ok() {}
+    /// });
+    /// sim.workload(&WorkloadSpec::new(), |_| (), move |_, _: Operation<Op>| {
+    ///     let server = server.clone();
+    ///     async move {
+    ///         server.listening(0, 7).await;
+    ///         match TcpStream::connect("server:7").await {
+    ///             Ok(_) => Outcome::done(),
+    ///             Err(error) => Outcome::failed(error.to_string()),
+    ///         }
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("dials", build), 0..10);
+    /// ```
     #[track_caller]
     pub fn workload<T, S, R, F>(&mut self, spec: &WorkloadSpec, state: impl Fn(Client) -> S, run: R)
     where
@@ -363,7 +404,7 @@ impl Sim {
     /// use std::time::Duration;
     ///
     /// fn build(sim: &mut Sim) {
-    ///     // Of the network the swarm decides nothing here; it draws all of it without these calls.
+    ///     // The swarm draws all of this, where a test does not call these.
     ///     sim.set_latency(Duration::from_millis(5));
     ///     sim.set_send_buffer(16_384);
     ///     sim.set_receive_buffer(16_384);
@@ -459,6 +500,17 @@ impl Sim {
 
     /// Lets the run draw controls of its own from the fault lane; the swarm says how many, and
     /// none is calm. A run that is given this again draws as the last one says.
+    ///
+    /// ```
+    /// # use sim_core::Sim;
+    /// use sim_core::control::FaultSpec;
+    ///
+    /// # fn build(sim: &mut Sim) {
+    /// # sim.node("server", |_| async {});
+    /// sim.faults(FaultSpec::new());
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("faulty", build), 0..4);
+    /// ```
     pub fn faults(&mut self, spec: FaultSpec) {
         let count = self.draw(swarm::FAULTS, spec.count_max, swarm::number);
         self.faults = control::Drawn::new(spec, count);
@@ -469,6 +521,17 @@ impl Sim {
     ///
     /// # Panics
     /// Where it is about a host that is not of the run.
+    ///
+    /// ```
+    /// # use sim_core::Sim;
+    /// use sim_core::lifecycle::Lifecycle;
+    ///
+    /// # fn build(sim: &mut Sim) {
+    /// let db = sim.node("db", |_| std::future::pending::<()>());
+    /// sim.lifecycle(Lifecycle::of(&db).crashes().pauses());
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("crashes", build), 0..4);
+    /// ```
     #[track_caller]
     pub fn lifecycle(&mut self, spec: Lifecycle) {
         spec.check_hosts(self.seats.len());
@@ -502,7 +565,8 @@ impl Sim {
     ///
     /// impl Checker for Twice {
     ///     fn step(&mut self) -> Result<(), Violation> {
-    ///         if self.0 == 0 { Ok(()) } else { Err(Violation::new("a request was answered twice")) }
+    ///         let text = format!("{} requests were answered twice", self.0);
+    ///         if self.0 == 0 { Ok(()) } else { Err(Violation::new(text)) }
     ///     }
     /// }
     ///

@@ -36,6 +36,23 @@ pub struct Dimension {
 }
 
 /// What came out of the swarm, in the order of the draws.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::run::{Input, run};
+/// use sim_core::swarm::Dimension;
+/// use std::time::Duration;
+///
+/// let target = Target::new("kv", |sim| {
+///     sim.set_dimension("batch", 3);
+///     sim.dimension("batch", 9);
+/// });
+/// let plan = run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60)).plan;
+/// let active: Vec<&Dimension> = plan.active().collect();
+/// assert_eq!((active.len(), active[0].name, active[0].value), (1, "batch", 3));
+/// assert!(plan.dimensions.len() > 1, "the calm ones too");
+/// assert_eq!(plan.to_string(), "batch=3");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// Every dimension.
@@ -67,6 +84,15 @@ impl fmt::Display for Plan {
 }
 
 /// The longest one-way latencies that a run may have.
+///
+/// ```
+/// use sim_core::swarm::{BUFFERS, CAPACITY_MIN, LATENCIES, PIECE_MIN, PIECES_MAX};
+///
+/// // The first of each is calm, the others are what a draw chooses from.
+/// assert!(LATENCIES[0].is_zero() && BUFFERS[0] == 0 && PIECES_MAX[0] == 0);
+/// assert_eq!((LATENCIES[7].as_millis(), BUFFERS[7], PIECES_MAX[7]), (100, 1, PIECE_MIN));
+/// assert!(CAPACITY_MIN > BUFFERS[7]);
+/// ```
 pub const LATENCIES: [Duration; 8] = [
     Duration::ZERO,
     Duration::from_micros(10),
@@ -102,19 +128,19 @@ pub const PIECES_MAX: [u32; 8] = [0, 16_384, 1_448, 536, 256, 128, 64, PIECE_MIN
 
 /// The dimensions that every run has.
 #[derive(Clone, Debug, Default)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// Picks the stream of random bytes of the nodes, below the root of the seed tree.
-    pub entropy: u64,
+    pub(crate) entropy: u64,
     /// The longest one-way latency.
-    pub latency: Duration,
+    pub(crate) latency: Duration,
     /// The latency of every link, where the test overrides it.
-    pub fixed_latency: Option<Duration>,
+    pub(crate) fixed_latency: Option<Duration>,
     /// The send buffer of every socket, in bytes; zero leaves the default.
-    pub send_buffer: usize,
+    pub(crate) send_buffer: usize,
     /// The receive buffer of every socket, in bytes; zero leaves the default.
-    pub receive_buffer: usize,
+    pub(crate) receive_buffer: usize,
     /// The longest piece in which a segment between hosts arrives, in bytes; zero leaves it whole.
-    pub piece: u32,
+    pub(crate) piece: u32,
 }
 
 const PIECE: Choice = Choice::one("piece");

@@ -46,6 +46,35 @@ pub struct Bug {
 }
 
 /// What came of a sweep.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::settings::{Seeds, Settings, Shrinking};
+/// use sim_core::sweep::{Bug, Sweep, sweep, sweep_of};
+///
+/// let target = Target::new("batches", |sim| {
+///     if sim.dimension("batch", 255) >= 250 {
+///         sim.fail("a batch of 250 is lost");
+///     } else if sim.dimension("envelope", 3) == 3 {
+///         sim_core::excuse("the batch is past its envelope");
+///     }
+/// });
+/// let folder = std::env::temp_dir().join(format!("swept-{}", std::process::id()));
+/// let artifacts = Some(folder.clone());
+/// let settings = Settings { shrink: Shrinking::Off, artifacts, ..Settings::default() };
+/// let found: Sweep = sweep(&target, &Seeds::range(0..500), &settings);
+/// let bug: &Bug = &found.bugs[0];
+/// assert_eq!((found.runs, found.bugs.len(), bug.count), (500, 1, found.failures));
+/// assert!(found.summary(&target).starts_with("sweep batches runs 500 failures "));
+/// assert_eq!(found.exit_code(&target), 110);
+/// assert_eq!((found.excused_lines().len(), found.too_excused(&target)), (1, None));
+/// found.never_reached(&target).iter().for_each(|line| println!("{line}"));
+///
+/// // `SIM_SEEDS` comes before these.
+/// assert_eq!(sweep_of(&target, 0..10, &settings).runs, 10);
+/// std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Sweep {
     /// How many seeds were asked for.
@@ -320,6 +349,11 @@ pub(crate) fn confirm(
 /// The settings of this process.
 ///
 /// Bad ones end it before anything runs, with one line and exit code 2.
+///
+/// ```
+/// let settings = sim_core::sweep::settings_or_exit();
+/// assert_eq!(settings.input, None);
+/// ```
 pub fn settings_or_exit() -> Settings {
     Settings::from_env().unwrap_or_else(|error| {
         say(&format!("sim: {error}"));
@@ -334,6 +368,20 @@ pub fn settings_or_exit() -> Settings {
 ///
 /// # Panics
 /// Where a run failed.
+///
+/// ```
+/// use sim_core::{Sim, Target};
+///
+/// fn build(sim: &mut Sim) {
+///     sim.node("server", |_| async {});
+/// }
+///
+/// // #[test]
+/// fn serves() {
+///     sim_core::sweep::test(&Target::new("serves", build), 0..100);
+/// }
+/// # serves();
+/// ```
 pub fn test(target: &Target, seeds: std::ops::Range<u64>) {
     child::serve(target);
     let settings = settings_or_exit();

@@ -94,6 +94,29 @@ impl fmt::Display for Entry<'_> {
 }
 
 /// The choices of a run.
+///
+/// ```
+/// use sim_core::source::{Choice, Lane, Source};
+/// use sim_core::tape::{Drawn, Entry, Span, SpanKind, Tape};
+///
+/// let mut source = Source::from_bytes(&[3, 7, 1, 2]);
+/// source.open(SpanKind::Swarm, "sizes");
+/// source.draw(Lane::Swarm, Choice::one("batch"), 9);
+/// source.window(Lane::Swarm, "key", 2);
+/// source.close();
+///
+/// let tape: Tape = source.into_tape();
+/// assert!(tape.len() == 2 && !tape.is_empty());
+/// let entries: Vec<Entry<'_>> = tape.iter().collect();
+/// assert!(matches!(entries[0].drawn, Drawn::Value { max: 9, value: 7, .. }));
+/// assert_eq!(entries[1].drawn, Drawn::Bytes(&[1, 2]));
+/// assert_eq!(tape.to_string(), "swarm batch 7/9\nswarm key 0x0102\n");
+///
+/// let span: Span = tape.spans().next().expect("it was opened");
+/// assert_eq!((span.kind.name(), span.label, span.choices), ("swarm", "sizes", 0..2));
+/// assert_eq!(tape.to_lanes().lane(Lane::Swarm), [7, 1, 2]);
+/// assert_eq!(tape.to_bytes(), [3, 7, 1, 2]);
+/// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Tape {
     records: Vec<Record>,

@@ -7,6 +7,43 @@
 //! # Determinism
 //! An operation costs a byte that says go on, a byte for its client where there are several, a byte
 //! for the pause before it where the swarm has pauses, and the window of its type.
+//!
+//! # Example
+//! ```
+//! use arbitrary::Arbitrary;
+//! use sim_core::control::Units;
+//! use sim_core::workload::{Client, Operation, OperationId, Outcome, WorkloadSpec};
+//! use sim_core::{Sim, always};
+//! use std::cell::Cell;
+//! use std::rc::Rc;
+//!
+//! #[derive(Arbitrary, Clone, Debug)]
+//! enum Op {
+//!     Add(u8),
+//!     Clear,
+//! }
+//!
+//! /// What a client keeps.
+//! struct Counter(Client, Cell<u64>);
+//!
+//! async fn act(counter: Rc<Counter>, operation: Operation<Op>) -> Outcome {
+//!     let OperationId(id) = operation.id;
+//!     always!(id > 0, "identities begin with one");
+//!     match operation.op {
+//!         Op::Add(0) => return Outcome::failed("nothing to add"),
+//!         Op::Add(255) => return Outcome::indeterminate("too much to know"),
+//!         Op::Add(value) => counter.1.set(counter.1.get() + u64::from(value)),
+//!         Op::Clear => counter.1.set(0),
+//!     }
+//!     Outcome::done().with(format!("client {} has {}", counter.0.index, counter.1.get()))
+//! }
+//!
+//! fn build(sim: &mut Sim) {
+//!     let spec = WorkloadSpec::new().clients(1..=2).operations(20).in_flight(3).pause(2.s());
+//!     sim.workload(&spec, |client| Counter(client, Cell::new(0)), act);
+//! }
+//! # sim_core::sweep::test(&sim_core::Target::new("counters", build), 0..10);
+//! ```
 
 use crate::driver::LocalFuture;
 use crate::history::Ending;

@@ -28,6 +28,7 @@
 //! // Later, in an operation or a checker:
 //! hold.release();
 //! # }
+//! # sim_core::sweep::test(&sim_core::Target::new("controls", test), 0..4);
 //! ```
 
 mod active;

@@ -13,6 +13,15 @@ use std::fmt;
 const LINES_MAX: usize = 100;
 
 /// An input of a fuzz target.
+///
+/// ```
+/// use arbitrary::{Arbitrary, Unstructured};
+/// use sim_core::fuzz::Case;
+///
+/// let case = Case::arbitrary_take_rest(Unstructured::new(&[1, 2]))?;
+/// assert_eq!(case, Case(&[1, 2]));
+/// # Ok::<(), arbitrary::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Case<'a>(pub &'a [u8]);
 
@@ -41,6 +50,15 @@ impl fmt::Debug for Case<'_> {
 
 /// Runs an input and says what it decides: the plan where it is not calm, and the trace. A run that
 /// hangs is given up by the watchdog, and that is what is shown.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::fuzz::describe;
+///
+/// let target = Target::new("kv", |sim| sim.note("here"));
+/// let text = describe(&target, &[]);
+/// assert!(text.starts_with("kv of 0 bytes: passed\nplan: calm\n"));
+/// ```
 pub fn describe(target: &Target, bytes: &[u8]) -> String {
     let Settings { watchdog, log, .. } = super::settings();
     let run = run_logged(target, &Input::Bytes(bytes.to_vec()), *watchdog, log);

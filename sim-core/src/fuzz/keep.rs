@@ -17,6 +17,37 @@
 //!   the process was killed, and a search that meets it again changes `met` alone.
 //! - Each file but `met` is there whole or not at all.
 //! - One process at a time writes below the folder of a target.
+//!
+//! # Example
+//! ```
+//! use sim_core::Target;
+//! use sim_core::fuzz::keep::{self, Keeper};
+//! use sim_core::run::{Input, run};
+//! use sim_core::settings::Settings;
+//! use std::time::Duration;
+//!
+//! let folder = std::env::temp_dir().join(format!("kept-{}", std::process::id()));
+//! let target = Target::new("kv", |sim| sim.fail("no"));
+//! let run = run(&target, &Input::Bytes(vec![1, 9]), Duration::from_secs(60));
+//! let failure = run.failure.clone().expect("it fails");
+//!
+//! let mut keeper = Keeper::new(folder.clone());
+//! let second = Duration::from_secs(1);
+//! keeper.keep(&target, &run, &[1, 9], &failure, &Settings::default(), second)?;
+//! assert!(keeper.meet(&target, &failure)?, "it is known from then on");
+//!
+//! let kept = keep::read(&folder)?;
+//! assert_eq!((kept.len(), kept[0].met, kept[0].len), (1, 2, 0), "shrunk to no bytes");
+//! let of_bug = folder.join(&kept[0].fingerprint);
+//! keep::count(&of_bug)?;
+//! assert!(keep::is_kept(&of_bug));
+//!
+//! // What another program found is kept by it.
+//! keep::write(&folder.join("other"), &failure, b"bytes", || "report".to_owned(), "trace")?;
+//! assert_eq!(keep::read(&folder)?.len(), 2);
+//! std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 use crate::failure::{Class, Failure};
 use crate::identity::{Identity, Subject, say};
@@ -209,6 +240,8 @@ pub fn count(folder: &Path) -> io::Result<()> {
 }
 
 /// A bug that was kept.
+///
+/// The [module's example](self) shows one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// Its fingerprint, the name of its folder.

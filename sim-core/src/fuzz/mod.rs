@@ -1,6 +1,6 @@
 //! The libFuzzer front: one input a call.
 //!
-//! libfuzzer-sys ends the process on every panic. [`init`] takes that hook out, so that a panic of a
+//! libfuzzer-sys ends the process on every panic. `init` takes that hook out, so that a panic of a
 //! node becomes a failure, is reported, and ends the process only then, as a crash that libFuzzer
 //! keeps the input of. With `--keep-going` among the arguments, which libFuzzer ignores, it ends for
 //! none: each bug is kept in a folder of its own ([`keep`]), and the search goes on. What fails never
@@ -41,6 +41,10 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// The argument with which a search goes on past failures.
+///
+/// ```
+/// assert_eq!(sim_core::fuzz::KEEP_GOING, "--keep-going"); // cargo fuzz run kv -- --keep-going
+/// ```
 pub const KEEP_GOING: &str = "--keep-going";
 
 /// Of the passing inputs, one in so many runs again.
@@ -50,6 +54,7 @@ static TARGET: OnceLock<Target> = OnceLock::new();
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 
 /// Prepares a fuzz target: called once, before the first input.
+#[doc(hidden)]
 pub fn init(target: &Target) {
     drop(std::panic::take_hook());
     child::serve(target);
@@ -67,6 +72,7 @@ pub fn init(target: &Target) {
 ///
 /// # Panics
 /// Before [`init`].
+#[doc(hidden)]
 pub fn target() -> &'static Target {
     known_target().expect("a fuzz target is prepared before its first input")
 }
@@ -82,6 +88,7 @@ fn settings() -> &'static Settings {
 
 /// Runs one input; whether it may become part of a corpus. A failure is reported in full, then the
 /// process ends as a crash; where the search goes on past failures, each is kept instead.
+#[doc(hidden)]
 pub fn one(target: &Target, case: Case<'_>) -> bool {
     let input = match search() {
         Search::Flat => Input::Flat(case.0.to_vec()),
@@ -202,6 +209,13 @@ fn artifact_prefix() -> String {
 /// and a crossover that know lanes, choices and spans.
 ///
 /// The crate that uses it depends on `libfuzzer-sys` and is `no_main`.
+///
+/// The whole of `fuzz/fuzz_targets/kv.rs`, where `my_tests::kv` makes the target of the tests:
+/// ```text
+/// #![no_main]
+///
+/// sim_core::fuzz_target!(my_tests::kv);
+/// ```
 #[macro_export]
 macro_rules! fuzz_target {
     ($target:path) => {

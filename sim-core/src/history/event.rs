@@ -83,6 +83,19 @@ impl Phase {
 }
 
 /// One event.
+///
+/// ```
+/// use sim_core::history::{Content, Ending, Event, Passage, Phase};
+///
+/// let carried = |event: &Event<'_>| match event {
+///     Event::Deliver { content: Content::Bytes(bytes), .. } => bytes.len(),
+///     Event::Datagram { passage: Passage::Received, len, .. } => *len as usize,
+///     _ => 0,
+/// };
+/// assert_eq!(carried(&Event::KernelTimer { wire: 0 }), 0);
+/// assert_eq!(Ending::Indeterminate.name(), "indeterminate");
+/// assert_eq!((Passage::Lost.name(), Phase::Begin.name()), ("lost", "begin"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event<'a> {
     /// A dimension of the swarm came out so.

@@ -48,6 +48,28 @@ impl fmt::Debug for Hash {
 const CONTENT_MAX: usize = 256;
 
 /// What happened in a run so far.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::history::{Event, Record};
+/// use sim_core::run::{Input, run};
+/// use std::time::Duration;
+///
+/// let run = |word: &'static str| {
+///     let target = Target::new("notes", move |sim| sim.note(word));
+///     run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60)).history
+/// };
+/// let (first, second) = (run("one"), run("two"));
+/// assert!(!first.is_empty() && first.sent().is_empty(), "no segment was sent");
+/// let is_note = |record: &Record<'_>| record.event == Event::Note { text: "one" };
+/// let place = first.iter().position(|record| is_note(&record)).unwrap();
+///
+/// assert_ne!(first.hash(), second.hash());
+/// let divergence = first.divergence(&second).expect("they differ");
+/// assert_eq!(divergence.index, place as u64);
+/// assert!(divergence.second.ends_with("note two"));
+/// assert_eq!(first.trace().last(100).len() as u64, first.len());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
     bytes: Vec<u8>,
@@ -59,7 +81,7 @@ pub struct History {
 
 impl History {
     /// Appends an event.
-    pub fn record(&mut self, at: u64, event: Event<'_>) {
+    pub(crate) fn record(&mut self, at: u64, event: Event<'_>) {
         encoding::encode(&Record { at, event }, &mut self.bytes);
         self.count += 1;
     }
@@ -180,6 +202,8 @@ impl History {
 }
 
 /// The first event that differs between two runs of one input.
+///
+/// [`History`] shows one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
     /// Its index, from zero.

@@ -9,6 +9,22 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// The lines of a history, with the lines of a log where they were said.
+///
+/// ```
+/// # use sim_core::{Target, run::{Input, run}};
+/// let target = Target::new("node", |sim| {
+///     sim.node("server", |_| async {});
+///     sim.client("client", |_| async {});
+/// });
+/// let run = run(&target, &Input::Bytes(Vec::new()), std::time::Duration::from_secs(60));
+/// let trace = run.history.trace();
+/// assert_eq!((trace.name(0), trace.name(1)), ("server", "client"));
+/// let first = run.history.iter().next().unwrap();
+/// assert_eq!(trace.subject(&first.event), "server");
+/// assert_eq!(trace.says(&first.event), "host number=0");
+/// assert_eq!(trace.line(&first), "  0.000000000 server       host number=0");
+/// assert_eq!(trace.last(1), ["  0.000000000 client       finish"]);
+/// ```
 pub struct Trace<'a> {
     history: &'a History,
     log: Option<&'a Log>,

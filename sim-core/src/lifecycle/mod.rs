@@ -38,6 +38,7 @@
 //! // And whatever else may befall it, one replica at a time.
 //! sim.lifecycle(Lifecycle::of(&db).down_at_most(1).crashes().pauses().skews());
 //! # }
+//! # sim_core::sweep::test(&sim_core::Target::new("lives", test), 0..4);
 //! ```
 
 mod drawn;

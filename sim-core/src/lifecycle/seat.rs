@@ -2,9 +2,9 @@
 
 use super::Moment;
 use crate::driver::{LocalFuture, drop_apart};
+use crate::failure::internal_assert;
 use crate::failure::{Class, Failure};
 use crate::history::Event;
-use crate::internal_assert;
 use crate::node::Settings;
 use crate::panics::Witness;
 use crate::process::{Exit, Life, Process, Shared, Signal, Simulated};

@@ -43,6 +43,7 @@
 //!     }
 //! });
 //! # }
+//! # sim_core::sweep::test(&sim_core::Target::new("goals", test), 0..4);
 //! ```
 
 mod heal;
@@ -61,6 +62,10 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 /// How long the safety phase of a run with a workload goes on while no operation begins or ends.
+///
+/// ```
+/// assert_eq!(sim_core::liveness::SAFETY.as_secs(), 30);
+/// ```
 pub const SAFETY: Duration = Duration::from_secs(30);
 
 /// Whether something came about.
@@ -128,6 +133,32 @@ impl Sim {
     ///
     /// # Panics
     /// Where it is about a host that is not of the run.
+    ///
+    /// ```
+    /// # use sim_core::Sim;
+    /// use sim_core::control::{Control, Units};
+    /// use tokio::net::{TcpListener, TcpStream};
+    ///
+    /// # fn test(sim: &mut Sim) {
+    /// let listen = |_| async {
+    ///     let listener = TcpListener::bind("0.0.0.0:7").await.unwrap();
+    ///     while listener.accept().await.is_ok() {}
+    /// };
+    /// let (api, cache) = (sim.node("api", listen), sim.node("cache", listen));
+    /// sim.at(0.s(), Control::refuse(&api));
+    /// sim.at(0.s(), Control::refuse(&cache));
+    /// sim.client("work", |_| async { tokio::time::sleep(1.s()).await });
+    /// // The cache stays as it is; what is asked of the program is that it does without.
+    /// sim.core(&api);
+    /// sim.set_safety(60.s());
+    /// sim.probe("the api answers", 10.s(), |_| async {
+    ///     assert!(TcpStream::connect("cache:7").await.is_err());
+    ///     TcpStream::connect("api:7").await.unwrap();
+    /// });
+    /// sim.work_ends_within(10.s());
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("core", test), 0..4);
+    /// ```
     #[track_caller]
     pub fn core(&mut self, hosts: impl Into<Hosts>) {
         let Hosts(hosts) = hosts.into();
@@ -152,7 +183,12 @@ impl Sim {
     /// let leader: Rc<Cell<Option<usize>>> = Rc::default();
     /// let seen = leader.clone();
     /// sim.eventually("a leader is elected", 10.s(), move |_| seen.get().is_some());
+    /// sim.node("replica", move |_| {
+    ///     let leader = leader.clone();
+    ///     async move { leader.set(Some(0)) }
+    /// });
     /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("goals", test), 0..4);
     /// ```
     pub fn eventually(
         &mut self,

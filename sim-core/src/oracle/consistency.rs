@@ -79,6 +79,15 @@ impl<M: Model> Linearizable<M> {
 
     /// Sets how many steps the search takes for each key at most; past them the run is
     /// inconclusive. It is a million where this is not called.
+    ///
+    /// ```
+    /// use sim_core::oracle::{Linearizable, Recorder, Register, RegisterOp, Verdict};
+    ///
+    /// let record = Recorder::new();
+    /// (0..20).for_each(|value| drop(record.invoke(0, RegisterOp::Write(value))));
+    /// let oracle = Linearizable::new(Register::new(0), &record).steps(10_000);
+    /// assert_eq!(oracle.verdict(), Verdict::Ordered);
+    /// ```
     pub fn steps(mut self, max: u64) -> Linearizable<M> {
         self.0.steps_max = max;
         self
@@ -127,6 +136,16 @@ impl<M: Model> Sequential<M> {
 
     /// Sets how many steps the search takes at most; past them the run is inconclusive. It is a
     /// million where this is not called.
+    ///
+    /// ```
+    /// use sim_core::oracle::{Recorder, Register, RegisterOp, RegisterRet, Sequential, Verdict};
+    ///
+    /// let record = Recorder::new();
+    /// record.invoke(0, RegisterOp::Write(1)).ok(RegisterRet::Written);
+    /// record.invoke(1, RegisterOp::Read).ok(RegisterRet::Value(0)); // Stale, and another client's.
+    /// let oracle = Sequential::new(Register::new(0), &record).steps(10_000);
+    /// assert_eq!(oracle.verdict(), Verdict::Ordered);
+    /// ```
     pub fn steps(mut self, max: u64) -> Sequential<M> {
         self.0.steps_max = max;
         self

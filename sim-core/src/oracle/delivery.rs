@@ -89,6 +89,18 @@ impl<T: Ord + Debug> Delivery<T> {
     ///
     /// # Panics
     /// Where as many were accepted and rejected as submitted.
+    ///
+    /// ```
+    /// use sim_core::Checker;
+    /// use sim_core::oracle::{Delivery, Times};
+    ///
+    /// let mut oracle = Delivery::new(Times::AtLeastOnce);
+    /// oracle.submit("order");
+    /// oracle.reject("order"); // The sender was told that it will not be done.
+    /// assert!(oracle.end().is_ok());
+    /// oracle.deliver("order");
+    /// assert!(oracle.step().is_err());
+    /// ```
     #[track_caller]
     pub fn reject(&mut self, item: T)
     where

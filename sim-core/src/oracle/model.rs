@@ -52,6 +52,13 @@ pub trait Model: Clone + Ord {
 
     /// Whether an operation with that result changes no state, whichever it was done in. The search
     /// is shorter where it knows; to say no is always right.
+    ///
+    /// ```
+    /// use sim_core::oracle::{Model, Register, RegisterOp, RegisterRet};
+    ///
+    /// assert!(Register::is_read(&RegisterOp::Read, &RegisterRet::Value(1)));
+    /// assert!(!Register::is_read(&RegisterOp::Write(1), &RegisterRet::Written));
+    /// ```
     fn is_read(_op: &Self::Op, _ret: &Self::Ret) -> bool {
         false
     }

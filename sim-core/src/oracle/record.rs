@@ -257,6 +257,14 @@ impl<Op, Ret> Call<Op, Ret> {
     }
 
     /// It ended so.
+    ///
+    /// ```
+    /// use sim_core::oracle::{Outcome, Recorder};
+    ///
+    /// let record = Recorder::<&str, u8>::new();
+    /// record.invoke(0, "get").end(Outcome::Ok(7));
+    /// assert_eq!(record.entries()[0].outcome, Outcome::Ok(7));
+    /// ```
     pub fn end(self, outcome: Outcome<Ret>) {
         let mut record = self.record.0.borrow_mut();
         let returned = record.stamp();

@@ -25,6 +25,14 @@ const HASH_DIGITS_USED: usize = 16;
 ///   and the same again for the same commit. A short hash without a letter is a number.
 ///
 /// Spaces around an item do not count.
+///
+/// ```
+/// use sim_core::settings::Seeds;
+///
+/// let seeds = Seeds::range(7..10);
+/// assert_eq!(seeds.iter().collect::<Vec<_>>(), [7, 8, 9]);
+/// assert_eq!((seeds.len(), seeds.is_empty(), seeds.to_string()), (3, false, "7..10".to_owned()));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seeds {
     text: String,

@@ -37,6 +37,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Where a search ends at the latest.
+///
+/// ```
+/// use sim_core::shrink::Budget;
+///
+/// let short = Budget { runs_max: 100, ..Budget::default() };
+/// assert_eq!(short.time_max, Budget::default().time_max);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// The most runs.
@@ -56,6 +63,8 @@ impl Default for Budget {
 const REPLAYS: u64 = 3;
 
 /// What a search found.
+///
+/// [`shrink`] gives one.
 #[derive(Clone, Debug)]
 pub struct Shrunk {
     /// The simplest input.
@@ -76,6 +85,26 @@ pub struct Shrunk {
 
 /// Shrinks a failing input; nothing where it does not fail. `on_gain` is given each simpler input as
 /// soon as it is known, so that an interrupt loses nothing.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::run::{Input, run};
+/// use sim_core::shrink::{Budget, TargetSubject, shrink};
+/// use std::time::Duration;
+///
+/// let target = Target::new("batches", |sim| {
+///     let batch = sim.dimension("batch", 255);
+///     if batch >= 10 {
+///         sim.fail("a batch of ten is lost");
+///     }
+/// });
+/// let watchdog = Duration::from_secs(60);
+/// let found = run(&target, &Input::Seed(1), watchdog).tape.to_bytes();
+/// let mut subject = TargetSubject { target: &target, watchdog };
+/// let shrunk = shrink(&mut subject, &found, Budget::default(), &mut |_| {}).expect("it fails");
+/// let run = run(&target, &Input::Bytes(shrunk.bytes), watchdog);
+/// assert_eq!(run.plan.to_string(), "batch=10");
+/// ```
 pub fn shrink(
     subject: &mut dyn Subject,
     bytes: &[u8],

@@ -25,6 +25,32 @@ pub struct Attempt {
 }
 
 /// Runs inputs.
+///
+/// What is no system in a simulation is shrunk too: anything that draws.
+/// ```
+/// use sim_core::failure::Class;
+/// use sim_core::history::Hash;
+/// use sim_core::run::Input;
+/// use sim_core::shrink::{Attempt, Budget, Bug, Subject, shrink};
+/// use sim_core::source::{Choice, Lane};
+/// use std::time::Duration;
+///
+/// struct Long;
+///
+/// impl Subject for Long {
+///     fn attempt(&mut self, input: &Input) -> Attempt {
+///         let mut source = input.source();
+///         let length = source.draw(Lane::Workload, Choice::one("length"), 255);
+///         let bug: Option<Bug> = (length > 20).then(|| (Class::Panic, "too long".to_owned()));
+///         let tape = source.into_tape();
+///         Attempt { tape, bug, hash: Hash([0; 32]), elapsed: Duration::ZERO, steps: 0 }
+///     }
+/// }
+///
+/// // The workload lane is the second; the first is empty.
+/// let shrunk = shrink(&mut Long, &[0, 1, 200], Budget::default(), &mut |_| {}).expect("it fails");
+/// assert_eq!(shrunk.bytes, [0, 1, 21]);
+/// ```
 pub trait Subject {
     /// Runs an input; twice the same is twice the same run.
     fn attempt(&mut self, input: &Input) -> Attempt;

@@ -10,6 +10,15 @@
 use core::fmt;
 
 /// How many bytes of a lane a draw reads.
+///
+/// ```
+/// use sim_core::source::{Choice, Width};
+///
+/// assert_eq!((Width::Two.bytes(), Width::Two.value_max()), (2, 65_535));
+/// assert_eq!(Choice::one("a").width, Width::One);
+/// assert_eq!(Choice::four("a").width.bytes(), 4);
+/// assert_eq!(Choice::eight("a").width.value_max(), u64::MAX);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Width {
     /// One byte: up to 256 choices.
@@ -84,6 +93,15 @@ impl Choice {
 }
 
 /// Odds: `numerator` of `denominator` equally likely values.
+///
+/// ```
+/// use sim_core::source::Ratio;
+///
+/// const ODDS: Ratio = Ratio::new(1, 50);
+/// assert_eq!((ODDS.numerator(), ODDS.denominator()), (1, 50));
+/// assert_eq!(ODDS.to_string(), "1/50");
+/// assert_eq!(Ratio::NEVER.numerator(), 0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ratio {
     /// At most `denominator`.

@@ -28,6 +28,38 @@ impl Source {
     /// # Panics
     ///
     /// If `count` is 0, or `count - 1` does not fit the choice's width.
+    ///
+    /// # Examples
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Ratio, Source};
+    /// use std::time::Duration;
+    ///
+    /// const ONE: Choice = Choice::one("one");
+    ///
+    /// /// The same calls on any source.
+    /// fn draws(source: &mut Source) -> (u64, u64, char, bool) {
+    ///     let lane = Lane::App;
+    ///     let values = (source.below(lane, ONE, 6), source.range(lane, ONE, 10..=20));
+    ///     let letter = *source.choose(lane, ONE, &['a', 'b', 'c']);
+    ///     (values.0, values.1, letter, source.chance(lane, ONE, Ratio::new(1, 8)))
+    /// }
+    ///
+    /// // Six empty lanes, and the bytes of the last one.
+    /// let mut source = Source::from_bytes(&[0, 0, 0, 0, 0, 0, 5, 3, 2, 7]);
+    /// assert_eq!(draws(&mut source), (5, 13, 'c', true));
+    /// assert_eq!(draws(&mut Source::from_bytes(&[])), (0, 10, 'a', false), "calm");
+    ///
+    /// let mut calm = Source::from_bytes(&[]);
+    /// let second = Duration::from_secs(1);
+    /// assert_eq!(calm.duration(Lane::App, ONE, second, second / 100), Duration::ZERO);
+    /// assert_eq!(calm.part(Lane::App, ONE, second), Duration::ZERO);
+    /// assert_eq!(calm.doubling(Lane::App, ONE, second), second / 32_768);
+    /// assert_eq!(calm.weighted(Lane::App, ONE, &[0, 3, 1]), 1);
+    /// let mut order = [1, 2, 3];
+    /// calm.shuffle(Lane::App, ONE, &mut order);
+    /// assert_eq!(order, [1, 2, 3]);
+    /// assert_eq!(calm.arbitrary::<(bool, u16)>(Lane::App, "typed"), (false, 0));
+    /// ```
     #[inline]
     #[track_caller]
     pub fn below(&mut self, lane: Lane, choice: Choice, count: u64) -> u64 {

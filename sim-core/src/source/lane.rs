@@ -19,6 +19,10 @@ use core::fmt;
 ///
 /// It is not the version of what a target draws: that has none, and what changes it is named in
 /// the changelog. The repository keeps inputs of every version and decodes them in a test.
+///
+/// ```
+/// assert_eq!(sim_core::source::FORMAT, 1);
+/// ```
 pub const FORMAT: u32 = 1;
 
 /// The most bytes that a varint of 64 bits has.
@@ -27,6 +31,13 @@ const VARINT_BYTES_MAX: usize = 10;
 /// One dimension of a run's decisions.
 ///
 /// The order is the input format: a new lane changes the meaning of every stored input.
+///
+/// ```
+/// use sim_core::source::Lane;
+///
+/// assert_eq!((Lane::COUNT, Lane::ALL[Lane::Fault.index()]), (7, Lane::Fault));
+/// assert_eq!(Lane::Fault.name(), "fault");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
     /// The run's configuration.
@@ -86,6 +97,17 @@ impl fmt::Display for Lane {
 }
 
 /// The bytes of every lane.
+///
+/// ```
+/// use sim_core::source::{Lane, Lanes};
+///
+/// let mut lanes = Lanes::decode(&[2, 7, 0, 1, 9]);
+/// assert_eq!((lanes.lane(Lane::Swarm), lanes.lane(Lane::Workload)), (&[7, 0][..], &[9][..]));
+/// lanes.lane_mut(Lane::Workload).clear();
+/// assert_eq!(lanes.encode(), [2, 7, 0]);
+/// assert_eq!(lanes.canonical().encode(), [1, 7], "a zero at the end says nothing");
+/// assert!(Lanes::default().is_empty());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Lanes([Vec<u8>; Lane::COUNT]);
 

@@ -69,6 +69,22 @@ impl Source {
 
     /// Makes the source of one string of bytes that all lanes are drawn from. Its tape replays on
     /// lanes. It is for the comparison of searches (`manual::search`), not for inputs that are kept.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Lanes, Source};
+    ///
+    /// const ONE: Choice = Choice::one("one");
+    ///
+    /// let mut flat = Source::from_flat(&[7, 8]);
+    /// assert_eq!((flat.draw(Lane::App, ONE, 255), flat.draw(Lane::Swarm, ONE, 255)), (7, 8));
+    ///
+    /// let mut lanes = Lanes::default();
+    /// lanes.lane_mut(Lane::App).push(7);
+    /// let mut source = Source::from_lanes(lanes);
+    /// assert!(source.is_exhausted(Lane::Swarm) && !source.is_exhausted(Lane::App));
+    /// assert_eq!(source.draw(Lane::App, ONE, 255), 7);
+    /// assert_eq!(source.into_tape().len(), 1);
+    /// ```
     pub fn from_flat(bytes: &[u8]) -> Source {
         Source { feed: Feed::flat(bytes), tape: Tape::default() }
     }
@@ -91,6 +107,14 @@ impl Source {
     ///
     /// A draw that the recording does not have gives 0, and a value that is too large for the draw
     /// is clipped to its bound.
+    ///
+    /// ```
+    /// use sim_core::recording::Recording;
+    /// use sim_core::source::{Choice, Lane, Source};
+    ///
+    /// let mut source = Source::from_recording(&Recording::default());
+    /// assert_eq!(source.draw(Lane::App, Choice::one("new"), 9), 0, "it knows nothing");
+    /// ```
     pub fn from_recording(recording: &Recording) -> Source {
         Source { feed: Feed::from_recording(recording), tape: Tape::default() }
     }
@@ -136,6 +160,24 @@ impl Source {
     /// # Determinism
     ///
     /// One choice, none if `length` is 0; bytes that the lane no longer has are 0.
+    ///
+    /// ```
+    /// use rand_core::Rng;
+    /// use sim_core::source::{Lane, LaneRng, Source};
+    /// use sim_core::tape::SpanKind;
+    ///
+    /// let mut source = Source::from_bytes(&[5, 1, 2, 3, 4, 5]);
+    /// assert_eq!(source.window(Lane::Swarm, "head", 2), [1, 2]);
+    /// let mut buffer = [0; 2];
+    /// source.window_into(Lane::Swarm, "next", &mut buffer);
+    /// assert_eq!(buffer, [3, 4]);
+    ///
+    /// source.open(SpanKind::Swarm, "rest");
+    /// let mut rng: LaneRng<'_> = source.rng(Lane::Swarm, "number");
+    /// assert_eq!(rng.next_u32(), 5);
+    /// source.close();
+    /// assert_eq!(source.tape().spans().next().map(|span| span.choices), Some(2..3));
+    /// ```
     pub fn window(&mut self, lane: Lane, label: &'static str, length: usize) -> Vec<u8> {
         self.take_window(lane, label, length).to_vec()
     }

@@ -17,6 +17,8 @@ use super::{Choice, Lane, Source};
 /// # Determinism
 ///
 /// A `u32` is one draw of four bytes, a `u64` one draw of eight, filled bytes are one window.
+///
+/// [`Source::window`] shows one.
 #[derive(Debug)]
 pub struct LaneRng<'s> {
     source: &'s mut Source,

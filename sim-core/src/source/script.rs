@@ -17,6 +17,20 @@ use crate::seed::Seed;
 const AHEAD: usize = 8;
 
 /// Choices by lane and label.
+///
+/// ```
+/// use sim_core::seed::Seed;
+/// use sim_core::source::{Choice, Lane, Script, Source};
+///
+/// let mut script = Script::default();
+/// script.push(Lane::App, "first", &[7]);
+/// script.push(Lane::App, "second", &[8]);
+/// // The first is gone, say: what is left is found by its label, and what is new is filled in.
+/// let mut source = Source::from_script(script.filled(Seed::root(1)));
+/// assert_eq!(source.draw(Lane::App, Choice::one("second"), 255), 8);
+/// let filled = source.draw(Lane::App, Choice::two("third"), 65_535);
+/// assert_ne!(filled, source.draw(Lane::App, Choice::two("third"), 65_535));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Script {
     parts: [Part; Lane::COUNT],

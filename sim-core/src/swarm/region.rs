@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 /// The ranges of a churn region, by the names of dimensions.
+///
+/// [`Sim::churn`] shows one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Region {
     pub(super) ranges: BTreeMap<&'static str, RangeInclusive<u64>>,
@@ -51,6 +53,15 @@ impl Sim {
     ///
     /// # Panics
     /// Where the run has a node.
+    ///
+    /// ```
+    /// # fn test(sim: &mut sim_core::Sim) {
+    /// sim.set_dimension("latency", 0);
+    /// sim.set_dimension("send buffer", 0);
+    /// # sim.node("server", |_| async {});
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("knock-out", test), 0..4);
+    /// ```
     #[track_caller]
     pub fn set_dimension(&mut self, name: &'static str, value: u64) {
         self.assert_no_node();
@@ -64,13 +75,17 @@ impl Sim {
     /// would be in several; calm is the whole swarm. Before the first node.
     ///
     /// ```
-    /// # use sim_core::{Sim, source::Ratio};
+    /// # use sim_core::{Sim, lifecycle::Lifecycle, node::NodeSpec, source::Ratio};
+    /// # use std::future::pending;
     /// # fn test(sim: &mut Sim) {
     /// sim.churn("rebalances", Ratio::new(1, 8), |region| {
     ///     region.narrow("lifecycle", 3..=4);
     ///     region.narrow("latency", 0..=2);
     /// });
+    /// let group = sim.node(NodeSpec::new("group").replicas(3..=3), |_| pending::<()>());
+    /// sim.lifecycle(Lifecycle::of(&group).restarts());
     /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("swarm", test), 0..4);
     /// ```
     /// # Determinism
     /// One draw of the app lane: the swarm's own bytes mean what they meant without a region.
@@ -104,6 +119,7 @@ impl Sim {
     /// # fn test(sim: &mut Sim) {
     /// let batch = sim.tune("batch", 100, 1..=1_000);
     /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("swarm", test), 0..4);
     /// ```
     /// # Panics
     /// Where the range is empty or has more than 65,535 values.

@@ -6,6 +6,13 @@
 use crate::source::Choice;
 
 /// A dimension of the harness.
+///
+/// ```
+/// use sim_core::swarm::{DECLARED, Declared};
+///
+/// let latency: &Declared = DECLARED.iter().find(|one| one.choice.label == "latency").unwrap();
+/// assert_eq!((latency.max, latency.zero), (Some(7), Some("0ns")));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Declared {
     /// Its name, which the plan prints, and how many bytes it reads.

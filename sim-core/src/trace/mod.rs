@@ -5,6 +5,21 @@
 //! the lines and the page mean is in [`crate::manual::trace`].
 //!
 //! Invariant: a form is made of a run that is over. It runs nothing and decides nothing.
+//!
+//! # Example
+//! ```
+//! use sim_core::run::{Input, run};
+//! use sim_core::trace::{SCHEMA, VERSION, lines, page};
+//! use sim_core::Target;
+//! use std::time::Duration;
+//!
+//! let target = Target::new("kv", |sim| sim.note("here"));
+//! let run = run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60));
+//! let lines = lines(&target, &run);
+//! assert!(lines[0].starts_with(&format!("{{\"schema\":\"{SCHEMA}\",\"version\":{VERSION}")));
+//! assert_eq!(lines.len() as u64, 1 + run.history.len(), "a header, and a line an event");
+//! assert!(page(&target, &run).contains("<title>kv: passed</title>"));
+//! ```
 
 mod json;
 mod page;

@@ -74,6 +74,7 @@ const TRIES: usize = 8;
 ///
 /// # Panics
 /// Where `data` has fewer than `size` or `max_size` bytes.
+#[doc(hidden)]
 pub fn mutate(
     target: &Target,
     data: &mut [u8],
@@ -144,6 +145,7 @@ const CROSSED: u64 = 4;
 /// Writes a mix of two inputs to `out`, for libFuzzer's custom crossover; gives its size, 0 where
 /// libFuzzer is to do something else. It takes whole lanes of either, or puts whole operations,
 /// faults or events of the second into the first.
+#[doc(hidden)]
 pub fn crossover(target: &Target, first: &[u8], second: &[u8], out: &mut [u8], seed: u32) -> usize {
     let mut random = Random::new(seed);
     if search() < Search::Mutator || !random.one_in(CROSSED) {

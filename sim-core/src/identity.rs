@@ -141,12 +141,26 @@ fn front() -> String {
         return "cargo test --test replay".to_owned();
     }
     let package_flag = if package.is_empty() { String::new() } else { format!(" -p {package}") };
-    let binary_flag = match binary == package.replace('-', "_") {
-        true => " --lib".to_owned(),
-        false => format!(" --test {binary}"),
-    };
+    let folder = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let binary_flag = binary_flag(&binary, &package, &folder);
     let filter = test_name().map_or(String::new(), |name| format!(" {name} -- --exact"));
     format!("cargo test{package_flag}{binary_flag}{filter}")
+}
+
+/// The flag that chooses a test binary: that of the library has the name of its package. A test may
+/// have that name too, and then the command is one of both.
+fn binary_flag(binary: &str, package: &str, folder: &Path) -> String {
+    let tests = folder.join("tests");
+    let has_test = || {
+        [format!("{binary}.rs"), format!("{binary}/main.rs")]
+            .iter()
+            .any(|file| tests.join(file).is_file())
+    };
+    match binary == package.replace('-', "_") {
+        true if has_test() => String::new(),
+        true => " --lib".to_owned(),
+        false => format!(" --test {binary}"),
+    }
 }
 
 /// The name of the test on this thread, where the standard harness runs it on one of its own.
@@ -160,4 +174,20 @@ pub(crate) fn artifacts() -> PathBuf {
     let executable = std::env::current_exe().unwrap_or_default();
     let target = executable.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
     target.map_or_else(|| std::env::temp_dir().join("sim"), |target| target.join("sim"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_of_the_name_of_its_package_is_not_taken_for_the_library() {
+        let folder = std::env::temp_dir().join(format!("flags-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("tests/my_db")).expect("there is room");
+        assert_eq!(binary_flag("other", "my-db", &folder), " --test other");
+        assert_eq!(binary_flag("my_db", "my-db", &folder), " --lib");
+        std::fs::write(folder.join("tests/my_db/main.rs"), []).expect("there is room");
+        assert_eq!(binary_flag("my_db", "my-db", &folder), "");
+        std::fs::remove_dir_all(&folder).expect("it is there");
+    }
 }

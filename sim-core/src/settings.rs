@@ -3,17 +3,7 @@
 //! It reads them and says what is wrong with them. It runs nothing, makes no folder, and
 //! changes no variable.
 //!
-//! | variable | meaning |
-//! |---|---|
-//! | `SIM_SEEDS` | which seeds to sweep, see [`Seeds`] |
-//! | `SIM_INPUT` | the file of one input to run |
-//! | `SIM_PIN` | the name to pin that file by |
-//! | `SIM_TRACE` | print the trace, `text`, or write it to a file: `json` or `html` |
-//! | `SIM_LOG` | which events of `tracing` traces and reports show: `debug`, `info,db=trace` |
-//! | `SIM_ARTIFACTS` | the folder for failing inputs and reports |
-//! | `SIM_WATCHDOG` | real time after which one run is hung: `30` or `30s`, `500ms`, `5m` |
-//! | `SIM_BUDGET` | real time for a whole sweep, written the same way |
-//! | `SIM_SHRINK` | real time to shrink one failure, written the same way, or `off` |
+//! The list of them, with their values, is in [`crate::manual::variables`].
 //!
 //! Invariants:
 //! - A variable that cannot be read is an error before the run, never a default.

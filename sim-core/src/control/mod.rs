@@ -11,7 +11,7 @@
 //! The facts are rows of the table of measured facts that the conformance suite runs.
 //!
 //! A partition loses datagrams, and a latency is theirs too; what is about connections is not about
-//! datagrams (see [`crate::manual::datagrams`]).
+//! datagrams (see [`crate::manual::network`]).
 //!
 //! # Example
 //! ```

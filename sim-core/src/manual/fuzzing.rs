@@ -1,0 +1,44 @@
+//! Fuzzing: libFuzzer searches the bytes of a target.
+//!
+//! A sweep draws from seeds and forgets what it saw; libFuzzer keeps the inputs that showed something
+//! new and builds upon them. Which of them finds a bug sooner is in [`search`](super::search).
+//!
+//! # Commands
+//! | command | what it does |
+//! |---|---|
+//! | `.ci/fuzz sim_echo 30` | searches for thirty seconds and says what it found |
+//! | `cargo fuzz run sim_echo` | the same by hand, until a failure |
+//! | `cargo fuzz run sim_echo -s none` | without AddressSanitizer |
+//! | `cargo fuzz run sim_echo -- --keep-going` | goes on past failures, and keeps each bug ([`keep`](crate::fuzz::keep)) |
+//! | `cargo fuzz fmt sim_echo FILE` | the plan and the trace that a file means |
+//! | `cargo fuzz tmin sim_echo FILE` | libFuzzer's own minimization, which keeps to the bug of the file; the report's `min` is simpler |
+//! | `cargo fuzz cmin sim_echo` | makes `corpus/sim_echo` as small as it can be without reaching less |
+//! | `SIM_INPUT=FILE cargo test --test replay` | what a file does, outside of libFuzzer |
+//!
+//! A failure is reported as in `cargo test`, shrunk, and ends the process as a crash, so that
+//! libFuzzer keeps the input.
+//!
+//! # A target
+//! One line for each, of the function that gives the tests their [`Target`](crate::Target):
+//! ```text
+//! #![no_main]
+//!
+//! sim_core::fuzz_target!(my_tests::kv);
+//! ```
+//! [`fuzz_target!`](crate::fuzz_target) has the mutator and the crossover that know lanes and
+//! choices. It needs `libfuzzer-sys` beside `sim-core`, and a `fuzz` package as cargo-fuzz makes it.
+//! Its inputs are those of replays, sweeps and pins: one format for all.
+//!
+//! # How cargo-fuzz builds this workspace on a stable toolchain
+//! cargo-fuzz sets `RUSTFLAGS` itself, which replaces every `rustflags` of a configuration file, and
+//! asks for `-Zsanitizer`, which a stable compiler refuses. The wrapper `.cargo/rustc-wrap` sees
+//! `--cfg fuzzing` and then adds `--cfg tokio_unstable`, and allows `-Z` where a sanitizer is asked
+//! for. It also takes the tracing of comparisons out of the simulator and the crates below it; their
+//! coverage stays. Ordinary builds pass through it unchanged.
+//!
+//! - `RUSTC_WRAPPER` in the environment (sccache, or empty) replaces the wrapper: then a fuzz build
+//!   with a sanitizer fails on stable, and one without says at its start that `select!` is not
+//!   seeded.
+//! - cargo does not see that a wrapper changed: after a change of it, `cargo clean`.
+//! - `cargo fuzz` is started at the root.
+//! - `-s none` is several times faster and enough for safe code.

@@ -10,7 +10,7 @@
 //! | what decides a run, and how its failure becomes simple | [`input`], [`swarms`], [`shrinking`] |
 //! | what may befall a program | [`network`], [`lives`] |
 //! | what to ask of a program | [`oracles`], [`liveness`], [`marks`] |
-//! | how to look at a run | [`trace`], [`variables`] |
+//! | how to look at a run, and how to keep it | [`trace`], [`variables`], [`pins`] |
 //! | how to search for long | [`fuzzing`], [`search`], [`nightly`] |
 //! | what the calls of other simulators are here | [`porting`] |
 
@@ -25,6 +25,7 @@ pub mod marks;
 pub mod network;
 pub mod nightly;
 pub mod oracles;
+pub mod pins;
 pub mod porting;
 pub mod search;
 pub mod shrinking;

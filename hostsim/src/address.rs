@@ -19,6 +19,18 @@ pub const EPHEMERAL: RangeInclusive<u16> = 32_768..=60_999;
 const TIME_WAIT: Duration = Duration::from_secs(60);
 
 /// The family of a socket.
+///
+/// ```
+/// use hostsim::address::{Domain, EPHEMERAL, canonical};
+/// use std::net::SocketAddr;
+///
+/// let v4 = SocketAddr::from(([10, 0, 0, 1], 7));
+/// let mapped: SocketAddr = "[::ffff:10.0.0.1]:7".parse()?;
+/// assert_eq!(Domain::V6.show(v4), mapped);
+/// assert_eq!(canonical(mapped), v4, "one address, in two forms");
+/// assert!(Domain::V4.unspecified().is_unspecified() && EPHEMERAL.contains(&40_000));
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Domain {
     /// `AF_INET`

@@ -49,6 +49,25 @@ pub struct Scheduled {
 }
 
 /// The pending events of a run.
+///
+/// ```
+/// use hostsim::agenda::{Agenda, Class, Key};
+/// use hostsim::clock::Instant;
+///
+/// let key = |major| Key { class: Class::Delivery, major, minor: 0 };
+/// let mut agenda = Agenda::default();
+/// agenda.schedule(Instant(5), key(2));
+/// agenda.schedule(Instant(5), key(1));
+/// agenda.schedule(Instant(9), key(3));
+/// agenda.cancel(Instant(9), key(3));
+///
+/// // What is due is ready in the order of identities, whatever came first.
+/// agenda.collect(agenda.earliest().expect("two are pending"));
+/// assert_eq!((agenda.ready().len(), agenda.ready()[0].key), (2, key(1)));
+/// assert_eq!(agenda.take(1).key, key(2));
+/// agenda.check_invariants(Instant(5));
+/// assert_eq!(agenda.iter().count(), 1);
+/// ```
 #[derive(Debug, Default)]
 pub struct Agenda {
     ready: Vec<Scheduled>,

@@ -13,6 +13,19 @@ pub const EPOCH: Duration = Duration::from_secs(1_735_689_600);
 pub const UPTIME: Duration = Duration::from_secs(1_000);
 
 /// A moment of a run, in nanoseconds since its start.
+///
+/// ```
+/// use hostsim::clock::{EPOCH, Instant, UPTIME};
+/// use std::time::Duration;
+///
+/// let second = Duration::from_secs(1);
+/// let moment = Instant::START + second;
+/// assert_eq!((moment.elapsed(), moment.since(Instant::START)), (second, second));
+/// assert_eq!(moment.next(), Instant(1_000_000_001));
+/// assert_eq!(moment.to_string(), "1.000000000");
+/// // What a program's clocks show at the start.
+/// assert_eq!((EPOCH.as_secs() % 86_400, UPTIME.as_secs()), (0, 1_000));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(pub u64);
 
@@ -51,6 +64,20 @@ impl Add<Duration> for Instant {
 /// The monotonic clock never goes back, whatever is set; the wall clock may be stepped either way.
 /// Timers of the host's programs follow its monotonic clock. Its kernel's timers of TCP do not:
 /// clocks that drift as real ones do move them by less than they vary by themselves.
+///
+/// ```
+/// use hostsim::clock::{DRIFT_MAX, EPOCH, HostClock, Instant};
+/// use std::time::Duration;
+///
+/// let second = Duration::from_secs(1);
+/// let mut clock = HostClock::default();
+/// clock.set_skew(-1_000_000_000);
+/// clock.set_drift(Instant::START, DRIFT_MAX);
+/// let now = Instant::START + 10 * second;
+/// assert_eq!(clock.elapsed(now), 11 * second, "a tenth faster");
+/// assert_eq!(clock.date(now), EPOCH + 10 * second, "and a second behind");
+/// assert_eq!(clock.span(11 * second), 10 * second);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostClock {
     /// How far the wall clock is ahead, in nanoseconds.

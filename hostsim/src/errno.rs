@@ -4,6 +4,15 @@
 //! its own, so that `std::io::Error::raw_os_error` is `Some` in the program that made the call.
 
 /// An error number of Linux, positive, as in `errno(3)`.
+///
+/// ```
+/// use hostsim::errno::{Errno, Sys};
+/// use std::io::{Error, ErrorKind};
+///
+/// let refused: Sys<()> = Err(Errno::ECONNREFUSED);
+/// let error = Error::from_raw_os_error(refused.unwrap_err().0);
+/// assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Errno(pub i32);
 

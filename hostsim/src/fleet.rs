@@ -40,6 +40,44 @@ use std::rc::Rc;
 
 /// Machines, one a host, and the world they share. While it lives, the calls of this thread reach
 /// that world.
+///
+/// ```
+/// use hostsim::fleet::Fleet;
+/// use std::io::ErrorKind;
+/// use tokio::net::{TcpListener, TcpStream};
+///
+/// let mut fleet = Fleet::start(&["client", "server"])?;
+/// let address = (fleet.address("server"), 7).into();
+/// fleet.spawn("server", async move {
+///     let listener = TcpListener::bind(address).await.unwrap();
+///     while listener.accept().await.is_ok() {}
+/// });
+/// let listening = fleet.listening("server", address);
+/// fleet.spawn("client", async move {
+///     listening.await;
+///     TcpStream::connect("server:7").await.unwrap();
+/// });
+/// fleet.run();
+///
+/// // One event at a time, while the server's machine stands still: its kernel lets in all the same.
+/// fleet.pause("server");
+/// fleet.spawn("client", async move { drop(TcpStream::connect(address).await.unwrap()) });
+/// while fleet.step().map_err(|trouble| std::io::Error::other(fleet.describe(&trouble)))? {}
+/// fleet.resume("server");
+/// fleet.settle().expect("the machines rest");
+///
+/// fleet.kill("server");
+/// fleet.spawn("client", async move {
+///     let refused = TcpStream::connect(address).await.unwrap_err();
+///     assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
+/// });
+/// fleet.run();
+///
+/// fleet.restart("server")?;
+/// assert!(fleet.address_v6("server").is_ipv6());
+/// assert!(!fleet.world().network().listens(fleet.host("server"), address), "it is a new process");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Fleet {
     world: Rc<World>,
     machines: Vec<Option<Machine>>,

@@ -35,6 +35,30 @@ pub fn is_inside_runtime() -> bool {
 }
 
 /// A runtime on a host.
+///
+/// ```
+/// use hostsim::clock::Instant;
+/// use hostsim::machine::{Machine, is_inside_runtime};
+/// use hostsim::seam;
+/// use hostsim::world::World;
+/// use std::time::Duration;
+///
+/// let world = World::new();
+/// let _entered = seam::enter(&world);
+/// let host = world.with(|network| network.add_host("alone"));
+/// let mut machine = Machine::start(&world, host, 7)?;
+/// machine.spawn(async {
+///     assert!(is_inside_runtime());
+///     tokio::time::sleep(Duration::from_secs(60)).await;
+/// });
+/// // It says when it next has something to do; time is moved by whoever drives it.
+/// while let Some(deadline) = machine.run() {
+///     world.advance(deadline);
+/// }
+/// assert!(world.now() >= Instant::START + Duration::from_secs(60));
+/// assert_eq!(machine.host(), host);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Machine {
     world: Rc<World>,
     host: HostId,

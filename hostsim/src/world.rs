@@ -70,6 +70,30 @@ impl Trouble {
 pub const TURNS_MAX: u64 = 100_000;
 
 /// A network and the machine that has its turn.
+///
+/// ```
+/// use hostsim::seam;
+/// use hostsim::world::World;
+/// use std::io::Read;
+/// use std::net::{TcpListener, TcpStream};
+///
+/// let world = World::new();
+/// let host = world.with(|network| network.add_host("alone"));
+/// let entered = seam::enter(&world);
+/// assert!(seam::current().is_some() && world.is_free());
+/// world.in_turn(host, || {
+///     // Calls of std are the host's; one that would wait is a trouble.
+///     let listener = TcpListener::bind("127.0.0.1:7").unwrap();
+///     let mut stream = TcpStream::connect("127.0.0.1:7").unwrap();
+///     drop(listener.accept().unwrap());
+///     assert_eq!(stream.read(&mut [0]).unwrap(), 0);
+///     assert!(listener.accept().is_err());
+/// });
+/// let trouble = world.take_trouble().expect("an accept would wait");
+/// assert!(trouble.describe(|_| "alone".to_owned()).contains("accept"));
+/// drop(entered);
+/// assert!(seam::current().is_none());
+/// ```
 pub struct World {
     network: RefCell<Network>,
     now: Cell<Instant>,

@@ -17,6 +17,16 @@ use std::time::Duration;
 
 /// Does work of the harness as outside of every run, though a program of one has the turn: whatever
 /// it calls is the real call, and a lock that it waits for lets no thread of the program run.
+///
+/// ```
+/// use hostsim::seam::{self, outside::outside_of_run};
+/// use hostsim::world::World;
+///
+/// let world = World::new();
+/// let _entered = seam::enter(&world);
+/// let manifest = outside_of_run(|| std::fs::exists("Cargo.toml"));
+/// assert!(manifest.is_ok(), "the real file system was asked");
+/// ```
 pub fn outside_of_run<T>(work: impl FnOnce() -> T) -> T {
     let _back = Back(CURRENT.replace(ptr::null()));
     work()
@@ -32,6 +42,13 @@ impl Drop for Back {
 }
 
 /// The real monotonic clock, by a system call of its own.
+///
+/// ```
+/// use hostsim::seam::outside::monotonic;
+///
+/// let start = monotonic();
+/// assert!(monotonic() >= start);
+/// ```
 pub fn monotonic() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     clock(libc::CLOCK_MONOTONIC, &mut time);

@@ -27,6 +27,10 @@ impl std::error::Error for ProbeError {}
 ///
 /// # Errors
 /// The symbols that were not ours.
+///
+/// ```
+/// hostsim::seam::probe().expect("this program's calls reach the seam");
+/// ```
 pub fn probe() -> Result<(), ProbeError> {
     let before = CURRENT.replace(null());
     let reached = probed(|| {

@@ -90,6 +90,31 @@ struct Owed {
 ///
 /// Contract: after every call that takes `&mut self`, ask [`Connection::poll_segment`] until it has
 /// nothing more, and send what it gave in that order.
+///
+/// ```
+/// use hostsim::tcp::{Connection, Direction, State};
+///
+/// /// Hands every segment of one end to the other.
+/// fn deliver(from: &mut Connection, to: &mut Connection) {
+///     while let Some(segment) = from.poll_segment() {
+///         to.on_segment(&segment, from.payload(&segment));
+///     }
+/// }
+///
+/// let mut dialer = Connection::connecting(65_536, 65_536);
+/// let syn = dialer.poll_segment().expect("it dials");
+/// let mut acceptor = Connection::accepting(&syn, 65_536, 65_536);
+/// deliver(&mut acceptor, &mut dialer); // SYN-ACK
+/// deliver(&mut dialer, &mut acceptor); // ACK
+/// assert_eq!((dialer.state(), acceptor.state()), (State::Established, State::Established));
+///
+/// assert_eq!(dialer.write(b"hello"), Ok(5));
+/// dialer.shutdown(Direction::Write).expect("it stands");
+/// deliver(&mut dialer, &mut acceptor);
+/// let mut bytes = [0; 8];
+/// assert_eq!((acceptor.read(&mut bytes, false), &bytes[..5]), (Ok(5), &b"hello"[..]));
+/// assert_eq!((acceptor.read(&mut bytes, false), acceptor.state()), (Ok(0), State::CloseWait));
+/// ```
 #[derive(Debug)]
 pub struct Connection {
     state: State,

@@ -164,11 +164,21 @@ pub fn fail(message: impl Into<String>) {
 /// ([`Target::excused_max`](crate::Target::excused_max)): what is always excused is never tested.
 /// What failed before stands. Outside a run it panics with the reason.
 ///
-/// ```no_run
-/// # let (late, envelope) = (9, 5);
-/// if late > envelope {
-///     sim_core::excuse("the clock service is slower than it promises");
-/// }
+/// ```
+/// use sim_core::Target;
+/// use sim_core::failure::Class;
+/// use sim_core::run::{Input, run};
+/// use std::time::Duration;
+///
+/// let target = Target::new("late", |sim| {
+///     let (late, envelope) = (sim.dimension("late", 9), 5);
+///     if late > envelope {
+///         sim_core::excuse("the clock service is slower than it promises");
+///     }
+/// });
+/// let minute = Duration::from_secs(60);
+/// let mut classes = (0..20).map(|seed| run(&target, &Input::Seed(seed), minute).class());
+/// assert!(classes.any(|class| class == Some(Class::Excused)));
 /// ```
 #[track_caller]
 pub fn excuse(reason: impl Into<String>) {

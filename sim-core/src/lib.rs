@@ -3,6 +3,28 @@
 //! A test describes a run with [`Sim`]: nodes, a workload, checkers. [`mod@run`] runs one input,
 //! [`sweep`] many seeds, [`replay`] pinned files, and [`fuzz`] lets libFuzzer search. Programs run
 //! unmodified on the hosts of [`hostsim`].
+//!
+//! The guide is [`manual`]; [`manual::first_test`] is where to begin.
+//!
+//! # Example
+//! ```
+//! use sim_core::{Sim, Target};
+//! use tokio::io::AsyncReadExt;
+//! use tokio::net::{TcpListener, TcpStream};
+//!
+//! fn build(sim: &mut Sim) {
+//!     sim.node("server", |_| async {
+//!         let listener = TcpListener::bind("0.0.0.0:7").await.unwrap();
+//!         while listener.accept().await.is_ok() {}
+//!     });
+//!     sim.client("client", |_| async {
+//!         let mut stream = TcpStream::connect("server:7").await.unwrap();
+//!         assert_eq!(stream.read(&mut [0]).await.unwrap(), 0);
+//!     });
+//! }
+//!
+//! sim_core::sweep::test(&Target::new("closes", build), 0..100);
+//! ```
 
 pub mod check;
 pub mod child;

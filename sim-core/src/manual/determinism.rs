@@ -24,17 +24,19 @@
 //! use sim_core::run::{Input, run};
 //! use std::collections::HashMap;
 //! use std::time::{Duration, SystemTime};
+//! use tokio::io::AsyncWriteExt;
 //!
-//! // What no two processes have in common elsewhere.
+//! // What no two processes have in common elsewhere; what is printed is in the history.
 //! let target = Target::new("exact", |sim| {
-//!     sim.client("client", |_| async {
+//!     sim.client("client", |process| async move {
 //!         let map: HashMap<u32, ()> = (0..9).map(|key| (key, ())).collect();
 //!         let order: Vec<u32> = map.into_keys().collect();
-//!         let now = SystemTime::now();
-//!         tokio::select! {
-//!             () = async {} => println!("{order:?} first, {now:?}"),
-//!             () = async {} => println!("{order:?} second, {now:?}"),
-//!         }
+//!         let first = tokio::select! {
+//!             () = async {} => "first",
+//!             () = async {} => "second",
+//!         };
+//!         let text = format!("{order:?} {first} {:?}\n", SystemTime::now());
+//!         process.stdout().write_all(text.as_bytes()).await.unwrap();
 //!     });
 //! });
 //! let minute = Duration::from_secs(60);

@@ -4,8 +4,8 @@
 //! ```text
 //! cargo new --lib counter
 //! cd counter
-//! cargo add tokio --features io-util,macros,net,rt,time
-//! cargo add --dev sim-core --path ../PATH/TO/sim-core
+//! cargo add tokio --features io-util,net,rt,time
+//! cargo add --dev --path ../PATH/TO/sim-core
 //! ```
 //! Two files of configuration. The first seeds `tokio::select!`, as [`determinism`] says:
 //! ```toml

@@ -68,7 +68,8 @@ impl Source {
     }
 
     /// Makes the source of one string of bytes that all lanes are drawn from. Its tape replays on
-    /// lanes. It is for the comparison of searches (`manual::search`), not for inputs that are kept.
+    /// lanes. It is for the comparison of searches ([`manual::search`](crate::manual::search)), not
+    /// for inputs that are kept.
     ///
     /// ```
     /// use sim_core::source::{Choice, Lane, Lanes, Source};

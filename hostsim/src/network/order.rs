@@ -35,6 +35,76 @@ pub struct Pace {
 }
 
 /// A connection, as those see it who give orders.
+///
+/// ```
+/// use hostsim::address::Domain;
+/// use hostsim::errno::Errno;
+/// use hostsim::network::{Dials, Network, Pace};
+/// use hostsim::tcp::State;
+/// use std::net::SocketAddr;
+/// use std::time::Duration;
+///
+/// /// Lets a second pass.
+/// fn pass(network: &mut Network) {
+///     let end = network.now() + Duration::from_secs(1);
+///     while let Some(due) = network.agenda().earliest().filter(|due| *due <= end) {
+///         network.advance(due.max(network.now().next()));
+///         let event = network.take(0);
+///         network.deliver(event.key);
+///     }
+///     network.advance(end.max(network.now()));
+/// }
+///
+/// let mut network = Network::new();
+/// let (client, server) = (network.add_host("client"), network.add_host("server"));
+/// let address = SocketAddr::new(network.address(server), 7);
+/// let listener = network.socket(server, Domain::V4, true).unwrap();
+/// network.bind(listener, address).unwrap();
+/// network.listen(listener, 8).unwrap();
+/// assert!(network.listens(server, address));
+///
+/// let dialer = network.socket(client, Domain::V4, true).unwrap();
+/// network.connect(dialer, address).unwrap_err(); // EINPROGRESS
+/// pass(&mut network);
+/// network.set_accepting(server, false);
+/// assert_eq!(network.accept(listener, true).unwrap_err(), Errno::EAGAIN);
+/// network.set_accepting(server, true);
+/// let (accepted, _) = network.accept(listener, true).unwrap();
+///
+/// // The dialer is the end 0, the acceptor the end 1.
+/// let view = network.connections().next().expect("it stands");
+/// assert_eq!((view.hosts, view.states), ([client, server], [State::Established; 2]));
+/// network.hold(view.wire, 0);
+/// network.send(dialer, b"held").unwrap();
+/// pass(&mut network);
+/// assert_eq!(network.connection(view.wire).unwrap().unacknowledged, [4, 0]);
+/// network.release(view.wire, 0);
+/// pass(&mut network);
+/// assert_eq!(network.receive(accepted, &mut [0; 9], false), Ok(4));
+///
+/// // The rest of a reply is late; then replies are slow.
+/// network.hold_after(view.wire, 1, 2);
+/// network.send(accepted, b"reply").unwrap();
+/// pass(&mut network);
+/// assert_eq!(network.receive(dialer, &mut [0; 9], false), Ok(2));
+/// network.release(view.wire, 1);
+/// pass(&mut network);
+/// assert_eq!(network.receive(dialer, &mut [0; 9], false), Ok(3));
+/// network.set_pace(view.wire, 1, Some(Pace { bytes: 1, every: Duration::from_millis(400) }));
+/// network.send(accepted, b"slowly").unwrap();
+/// pass(&mut network);
+/// assert_eq!(network.receive(dialer, &mut [0; 9], false), Ok(3));
+///
+/// network.reset(view.wire);
+/// pass(&mut network);
+/// assert_eq!(network.receive(dialer, &mut [0; 9], false), Err(Errno::ECONNRESET));
+/// network.set_dials(server, Dials::Refused);
+/// let again = network.socket(client, Domain::V4, true).unwrap();
+/// network.connect(again, address).unwrap_err(); // EINPROGRESS
+/// pass(&mut network);
+/// assert_eq!(network.connect(again, address), Err(Errno::ECONNREFUSED));
+/// assert_eq!(network.dialed(), 2);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionView {
     /// Its number, in the order of the dials.

@@ -29,7 +29,8 @@
 //!
 //! - **Fixed**: it passes and still has a `class`. The same command on the pinned file removes the
 //!   line, as the message says.
-//! - **Stale**: its run misses a mark, so it passes without testing anything, or fails on another way.
+//! - **Stale**: its run misses a mark, so it passes without testing anything, or fails on another
+//!   way.
 //! - **Failed**: with another class, reported in full.
 //!
 //! # When draws change
@@ -37,7 +38,7 @@
 //! each run chose, the code after it writes the bytes that choose the same ([`crate::reencode`]):
 //! ```text
 //! cargo run --release -p sim-tests --bin reencode -- save target/tapes    # before the change
-//! cargo run --release -p sim-tests --bin reencode -- load target/tapes    # after it: same, moved or lost
+//! cargo run --release -p sim-tests --bin reencode -- load target/tapes    # after it
 //! ```
 //! Draws are matched by lane, label and the span they are in; one that is new is calm, one that is
 //! gone is skipped. An input counts as moved only where its run has the class and the marks it had;

@@ -142,7 +142,7 @@ impl<M: Model> Sequential<M> {
     ///
     /// let record = Recorder::new();
     /// record.invoke(0, RegisterOp::Write(1)).ok(RegisterRet::Written);
-    /// record.invoke(1, RegisterOp::Read).ok(RegisterRet::Value(0)); // Stale, and another client's.
+    /// record.invoke(1, RegisterOp::Read).ok(RegisterRet::Value(0)); // Stale, but another's.
     /// let oracle = Sequential::new(Register::new(0), &record).steps(10_000);
     /// assert_eq!(oracle.verdict(), Verdict::Ordered);
     /// ```

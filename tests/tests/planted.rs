@@ -12,7 +12,8 @@ use sim_core::run::{Input, run, run_reusing};
 use sim_core::shrink::{Attempt, Budget, Subject, TargetSubject, shrink};
 use sim_tests::search;
 use sim_tests::systems::{
-    broker_planted, echo_planted, kv_planted, lease_planted, planted, queue_planted,
+    broker_planted, echo_planted, gateway_planted, kv_planted, lease_planted, planted,
+    queue_planted,
 };
 use std::time::Duration;
 
@@ -84,6 +85,11 @@ fn sim_echo_planted() {
 }
 
 #[test]
+fn sim_gateway_planted() {
+    check(&gateway_planted::target(), Class::Correctness);
+}
+
+#[test]
 fn sim_kv_planted() {
     check(&kv_planted::target(), Class::Correctness);
 }
@@ -104,6 +110,7 @@ fn every_planted_system_is_measured_here() {
     let here = [
         "sim_broker_planted",
         "sim_echo_planted",
+        "sim_gateway_planted",
         "sim_kv_planted",
         "sim_lease_planted",
         "sim_queue_planted",

@@ -6,8 +6,8 @@ use sim_core::failure::Class;
 use sim_core::sweep::{Sweep, settings_or_exit, sweep_of};
 use sim_core::{Target, child, sweep};
 use sim_tests::systems::{
-    broker, broker_planted, echo, echo_lives, echo_planted, kv, kv_planted, leaks, lease,
-    lease_planted, ping, queue, queue_planted, streams,
+    broker, broker_planted, echo, echo_lives, echo_planted, gateway, gateway_planted, kv,
+    kv_planted, leaks, lease, lease_planted, ping, queue, queue_planted, streams,
 };
 
 /// Sweeps a system in which something must be found; seeds of the user's own promise nothing.
@@ -50,6 +50,16 @@ fn ping() {
 #[test]
 fn echo_lives() {
     sweep::test(&echo_lives::target(), 0..200);
+}
+
+#[test]
+fn gateway() {
+    sweep::test(&gateway::target(), 0..200);
+}
+
+#[test]
+fn gateway_planted() {
+    assert_found(&gateway_planted::target(), 0..1_000);
 }
 
 #[test]

@@ -5,6 +5,8 @@ pub mod broker_planted;
 pub mod echo;
 pub mod echo_lives;
 pub mod echo_planted;
+pub mod gateway;
+pub mod gateway_planted;
 pub mod kv;
 pub mod kv_planted;
 pub mod leaks;
@@ -29,6 +31,7 @@ pub fn correct() -> Vec<Target> {
         broker::target(),
         echo::target(),
         echo_lives::target(),
+        gateway::target(),
         kv::target(),
         lease::target(),
         queue::target(),
@@ -42,6 +45,7 @@ pub fn planted() -> Vec<Target> {
     vec![
         broker_planted::target(),
         echo_planted::target(),
+        gateway_planted::target(),
         kv_planted::target(),
         lease_planted::target(),
         queue_planted::target(),

@@ -1,0 +1,4 @@
+//! The shop with a planted bug under libFuzzer: it must find it.
+#![no_main]
+
+sim_core::fuzz_target!(sim_tests::systems::gateway_planted::target);

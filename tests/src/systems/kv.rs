@@ -1,5 +1,6 @@
 //! A key-value store: a primary with a log on its disk, up to two backups that follow it, and
-//! clients that ask again until they are answered.
+//! clients that ask again until they are answered. Replicas are servers of axum, and what asks them
+//! are connections of hyper.
 //!
 //! # The store
 //! The first replica is the primary, always. Each of its commands, reads too, is appended to its
@@ -21,10 +22,11 @@
 pub mod replica;
 
 use self::replica::Recover;
+use super::parts::http::{Ask, Caller, Unanswered, request};
 use super::parts::life;
-use super::parts::line::{Answer, Caller};
 use super::parts::serve::PORT;
 use arbitrary::{Arbitrary, Unstructured};
+use hyper::{Method, StatusCode};
 use sim_core::node::NodeSpec;
 use sim_core::workload::{Client, Operation, OperationId, Outcome, WorkloadSpec};
 use sim_core::{Sim, Target, always, sometimes};
@@ -87,6 +89,9 @@ pub fn target() -> Target {
 /// Describes a run whose replicas begin with what `recover` makes of their logs.
 pub fn build(sim: &mut Sim, recover: Recover) {
     let model = Rc::<RefCell<Model>>::default();
+    // A request is a hundred bytes and more: in windows of one byte a run would be nothing else.
+    sim.set_send_buffer(0);
+    sim.set_receive_buffer(0);
     let app = move |process| replica::run(process, recover);
     let node = sim.node(NodeSpec::new("kv").replicas(1..=3).drains(), app);
     let servers: Vec<SocketAddr> =
@@ -190,14 +195,18 @@ async fn peek(
     model: &Rc<RefCell<Model>>,
     patience: Duration,
 ) -> Outcome {
-    match caller.ask(&format!("peek {key}"), patience).await {
-        Answer::Reply(reply) => {
-            let value = reply.strip_prefix("stale ").unwrap_or(&reply);
-            model.borrow_mut().on_stale(key, value);
-            Outcome::done().with(value)
+    match caller.ask(&look(key), patience).await {
+        Ok(reply) => {
+            model.borrow_mut().on_stale(key, &reply.body);
+            Outcome::done().with(reply.body)
         }
-        Answer::Unsent(why) | Answer::Lost(why) => Outcome::failed(why),
+        Err(Unanswered::Unsent(why) | Unanswered::Lost(why)) => Outcome::failed(why),
     }
+}
+
+/// Asks a replica what it has of a key.
+fn look(key: &str) -> Ask {
+    request(Method::GET, &format!("/keys/{key}"), "")
 }
 
 /// Has the primary execute a command, and tells the model what came of it: the reply, or how else
@@ -214,25 +223,26 @@ async fn command(
         let after = known.begin(op, id);
         (known.number, after)
     };
-    let request = match op {
-        Op::Put(_) => format!("{number} {key} put {id}"),
-        Op::Append(_) => format!("{number} {key} append {id}"),
-        Op::Get(_) | Op::Peek(..) => format!("{number} {key} get"),
+    let text = match op {
+        Op::Put(_) => format!("put {id}"),
+        Op::Append(_) => format!("append {id}"),
+        Op::Get(_) | Op::Peek(..) => "get".to_owned(),
     };
-    let answer = primary.ask(&request, patience).await;
+    let ask = request(Method::POST, &format!("/keys/{key}/{number}"), text.clone());
+    let answer = primary.ask(&ask, patience).await;
     let mut model = model.borrow_mut();
     let known = model.key(key);
     sometimes!(known.possible.len() > 1, "a key has one of several values");
     match answer {
-        Answer::Reply(reply) => {
-            let value = reply.strip_prefix("ok ").map(writes);
+        Ok(reply) => {
+            let value = (reply.status == StatusCode::OK).then(|| writes(&reply.body));
             let is_possible = value.as_ref().is_some_and(|value| after.contains(value));
-            always!(is_possible, "{request:?} gave {reply:?}, not one of {after:?}");
+            always!(is_possible, "{text:?} to {key} gave {reply:?}, not one of {after:?}");
             known.possible = value.into_iter().collect();
-            Ok(reply)
+            Ok(reply.body)
         }
-        Answer::Unsent(why) => Err(Outcome::failed(why)),
-        Answer::Lost(why) => {
+        Err(Unanswered::Unsent(why)) => Err(Outcome::failed(why)),
+        Err(Unanswered::Lost(why)) => {
             known.possible.extend(after);
             Err(Outcome::indeterminate(why))
         }
@@ -269,10 +279,6 @@ async fn audit_once(callers: &mut [Caller], model: &Rc<RefCell<Model>>) {
 
 /// Whether a backup has the value of a key.
 async fn is_followed(backup: &mut Caller, key: &str, value: &BTreeSet<Vec<u64>>) -> bool {
-    match backup.ask(&format!("peek {key}"), HEALED).await {
-        Answer::Reply(reply) => {
-            value.contains(&writes(reply.strip_prefix("stale ").unwrap_or(&reply)))
-        }
-        Answer::Unsent(_) | Answer::Lost(_) => false,
-    }
+    let reply = backup.ask(&look(key), HEALED).await;
+    reply.is_ok_and(|reply| value.contains(&writes(&reply.body)))
 }

@@ -1,15 +1,18 @@
 //! A replica of the store: its log, what executing that makes, and how backups follow.
 
-use crate::systems::parts::line::{ATTEMPT, ATTEMPT_MAX, Lines};
+use crate::systems::parts::http::{ATTEMPT, ATTEMPT_MAX, Connection, request};
 use crate::systems::parts::log::Log;
-use crate::systems::parts::serve::{PORT, next, reply, serve};
+use crate::systems::parts::serve::{PORT, serve_http};
+use axum::Router;
+use axum::extract::{self, Path};
+use axum::routing::{get, post};
+use hyper::{Method, StatusCode};
 use sim_core::process::Process;
 use sim_core::{always, reached, sometimes};
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io;
+use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::net::lookup_host;
 use tokio::sync::watch;
@@ -68,10 +71,15 @@ pub fn recover(records: &[String]) -> Store {
     store
 }
 
+/// A log, and what executing it makes.
+struct State {
+    log: Log,
+    store: Store,
+}
+
 /// What a replica has, and who waits for it.
 struct Replica {
-    log: RefCell<Log>,
-    store: RefCell<Store>,
+    state: Mutex<State>,
     /// The length of the log.
     len: watch::Sender<usize>,
     /// How long the log of each backup is that is connected.
@@ -79,56 +87,58 @@ struct Replica {
     is_primary: bool,
 }
 
+/// A status and a text.
+type Answer = (StatusCode, String);
+
 impl Replica {
-    fn execute(&self, command: &str) {
-        self.log.borrow_mut().append(command);
-        self.store.borrow_mut().execute(command);
-        self.len.send_replace(self.log.borrow().len());
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nobody panics with the state")
     }
 
-    /// The reply to a request of a client.
-    async fn answer(&self, request: &str) -> String {
-        let words: Vec<&str> = request.split(' ').collect();
-        if let ["peek", key] = words[..] {
-            return format!("stale {}", self.store.borrow().entry(key).value);
-        }
-        if !self.is_primary {
-            return "not the primary".to_owned();
-        }
-        let number: u64 = words[0].parse().expect("clients send numbers");
-        let last = self.store.borrow().entry(words[1]).number;
+    fn execute(&self, state: &mut State, command: &str) {
+        state.log.append(command);
+        state.store.execute(command);
+        self.len.send_replace(state.log.len());
+    }
+
+    /// Executes a command of a client, unless that was done; what the answer is, and how long the
+    /// log must be on the backups for it.
+    fn command(&self, key: &str, number: u64, op: &str) -> Result<(String, usize), Answer> {
+        let mut state = self.state();
+        let last = state.store.entry(key).number;
         sometimes!(number == last, "a retry finds its command done");
         if number < last {
             reached!("a command comes after a later one");
-            return "old".to_owned();
+            return Err((StatusCode::CONFLICT, "old".to_owned()));
         }
         if number > last {
-            self.execute(request);
+            self.execute(&mut state, &format!("{number} {key} {op}"));
         }
-        let value = self.store.borrow().entry(words[1]).value;
-        let len = self.log.borrow().len();
+        Ok((state.store.entry(key).value, state.log.len()))
+    }
+
+    /// Waits a while for the backups that are connected to have the log up to a length.
+    async fn wait_for_backups(&self, len: usize) {
         let mut followed = self.followed.subscribe();
         let all = followed.wait_for(|backups| backups.values().all(|at| *at >= len));
         let followed = timeout(FOLLOW, all).await;
         sometimes!(followed.is_err(), "a reply does not wait for a backup any longer");
-        format!("ok {value}")
     }
 
     /// Takes a record that the primary has at a place of its log; none where one before is missing.
-    fn follow(&self, record: &str) -> Option<String> {
-        let (at, command) = record.split_once(' ')?;
-        let at: usize = at.parse().ok()?;
-        let len = self.log.borrow().len();
+    fn follow(&self, at: usize, command: &str) -> Option<usize> {
+        let mut state = self.state();
+        let len = state.log.len();
         if at > len {
             return None;
         }
-        if let Some(own) = self.log.borrow().records().get(at) {
+        if let Some(own) = state.log.records().get(at) {
             always!(own == command, "record {at} is one on every replica");
         }
         if at == len {
-            self.execute(command);
+            self.execute(&mut state, command);
         }
-        Some(format!("at {}", self.log.borrow().len()))
+        Some(state.log.len())
     }
 }
 
@@ -139,10 +149,9 @@ impl Replica {
 pub async fn run(process: Process, recover: Recover) {
     let folder = process.host().dir().expect("the host has a disk");
     let log = Log::open(&folder).expect("the disk is well");
-    let replica = Rc::new(Replica {
-        store: RefCell::new(recover(log.records())),
+    let replica = Arc::new(Replica {
         len: watch::Sender::new(log.len()),
-        log: RefCell::new(log),
+        state: Mutex::new(State { store: recover(log.records()), log }),
         followed: watch::Sender::default(),
         is_primary: process.replica() == 0,
     });
@@ -150,32 +159,67 @@ pub async fn run(process: Process, recover: Recover) {
     if replica.is_primary {
         let all = lookup_host(("kv", PORT)).await.expect("the name is known");
         for backup in all.filter(|one| one.is_ipv4() && one.ip() != process.address()) {
-            tasks.spawn_local(feed(replica.clone(), backup));
+            tasks.spawn(feed(replica.clone(), backup));
         }
     }
-    serve(&process, tasks, move |stream| answer(Lines::new(stream), replica.clone())).await;
+    let router = Router::new()
+        .route("/keys/{key}", get(peek))
+        .route("/keys/{key}/{number}", post(command))
+        .route("/log", get(len))
+        .route("/log/{at}", post(follow))
+        .with_state(replica);
+    serve_http(&process, router).await;
+    tasks.shutdown().await;
 }
 
-/// Answers a connection: of a client, or of a primary that feeds this backup.
-async fn answer(mut lines: Lines, replica: Rc<Replica>) {
-    while let Some(request) = next(&mut lines).await {
-        let text = match request.strip_prefix("feed") {
-            Some("") => Some(format!("at {}", replica.log.borrow().len())),
-            Some(record) => replica.follow(record.trim_start()),
-            None => Some(replica.answer(&request).await),
-        };
-        let Some(text) = text else { return };
-        if reply(&mut lines, &text).await.is_none() {
-            return;
+/// Answers with what this replica has of a key, which may be stale.
+async fn peek(
+    extract::State(replica): extract::State<Arc<Replica>>,
+    Path(key): Path<String>,
+) -> String {
+    replica.state().store.entry(&key).value
+}
+
+/// Executes `get`, `put WRITE` or `append WRITE`, and answers with the value after it.
+async fn command(
+    extract::State(replica): extract::State<Arc<Replica>>,
+    Path((key, number)): Path<(String, u64)>,
+    op: String,
+) -> Answer {
+    if !replica.is_primary {
+        return (StatusCode::MISDIRECTED_REQUEST, "not the primary".to_owned());
+    }
+    match replica.command(&key, number, &op) {
+        Ok((value, len)) => {
+            replica.wait_for_backups(len).await;
+            (StatusCode::OK, value)
         }
+        Err(refused) => refused,
+    }
+}
+
+/// Answers a primary with the length of the log.
+async fn len(extract::State(replica): extract::State<Arc<Replica>>) -> String {
+    replica.state().log.len().to_string()
+}
+
+/// Takes a record of the primary, and answers with the length of the log.
+async fn follow(
+    extract::State(replica): extract::State<Arc<Replica>>,
+    Path(at): Path<usize>,
+    record: String,
+) -> Answer {
+    match replica.follow(at, &record) {
+        Some(len) => (StatusCode::OK, len.to_string()),
+        None => (StatusCode::CONFLICT, "a record before it is missing".to_owned()),
     }
 }
 
 /// Feeds a backup for as long as the primary lives.
-async fn feed(replica: Rc<Replica>, backup: SocketAddr) {
+async fn feed(replica: Arc<Replica>, backup: SocketAddr) {
     let mut attempt = ATTEMPT;
     loop {
-        let _error = feed_once(&replica, backup, attempt).await;
+        feed_once(&replica, backup, attempt).await;
         replica.followed.send_modify(|followed| {
             followed.remove(&backup.ip());
         });
@@ -184,20 +228,20 @@ async fn feed(replica: Rc<Replica>, backup: SocketAddr) {
     }
 }
 
-/// Feeds a backup over one connection, until that breaks or an answer does not come in time.
-async fn feed_once(replica: &Replica, backup: SocketAddr, attempt: Duration) -> io::Result<()> {
-    let mut lines = timeout(attempt, Lines::dial(backup)).await??;
+/// Feeds a backup over one connection, until that breaks or an answer does not come in time; none
+/// then.
+async fn feed_once(replica: &Replica, backup: SocketAddr, attempt: Duration) -> Option<Infallible> {
+    let mut connection = timeout(attempt, Connection::dial(backup)).await.ok()?.ok()?;
     let mut len = replica.len.subscribe();
-    let mut request = "feed".to_owned();
+    let mut ask = request(Method::GET, "/log", "");
     loop {
-        lines.write(&request).await?;
-        let reply = timeout(attempt, lines.read()).await??;
-        let at = reply.strip_prefix("at ").and_then(|at| at.parse::<usize>().ok());
-        let at = at.ok_or(io::ErrorKind::InvalidData)?;
+        let reply = timeout(attempt, connection.ask(ask)).await.ok()?.ok()?;
+        let at = reply.body.parse::<usize>().ok().filter(|_| reply.status == StatusCode::OK)?;
         replica.followed.send_modify(|followed| {
             followed.insert(backup.ip(), at);
         });
-        len.wait_for(|len| *len > at).await.map_err(io::Error::other)?;
-        request = format!("feed {at} {}", replica.log.borrow().records()[at]);
+        len.wait_for(|len| *len > at).await.ok()?;
+        let record = replica.state().log.records()[at].clone();
+        ask = request(Method::POST, &format!("/log/{at}"), record);
     }
 }

@@ -1,6 +1,7 @@
-//! A server: a task for each connection, until a signal says that it is enough.
+//! A server: a task for each connection, until a signal says that it is enough; or one of axum.
 
 use super::line::Lines;
+use axum::Router;
 use sim_core::process::{Process, Signal};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -40,6 +41,20 @@ where
     }
     drop(listener);
     tasks.shutdown().await;
+}
+
+/// Has a router of axum answer. It ends with `SIGTERM`, once what is under way is answered.
+///
+/// # Panics
+/// Where the port is taken.
+pub async fn serve_http(process: &Process, router: Router) {
+    let mut signals = process.signals(&[Signal::Terminate]).expect("there is such a signal");
+    let told = async move {
+        signals.recv().await;
+    };
+    let listener = process.host().listen((process.address(), PORT)).await;
+    let server = axum::serve(listener.expect("nothing else has the port"), router);
+    server.with_graceful_shutdown(told).await.expect("a server ends well");
 }
 
 /// Answers the requests of one connection, each by `answer`, until it is over.

@@ -61,8 +61,8 @@ pub fn build(sim: &mut Sim, drain: Drain) {
     sim.check(Judge(model.clone()));
     // A connection of HTTP/2 begins with hundreds of bytes: in windows of one byte a run would be
     // nothing else.
-    sim.set_send_buffer(0);
-    sim.set_receive_buffer(0);
+    sim.set_dimension("send buffer", 0);
+    sim.set_dimension("receive buffer", 0);
     let is_good_day = sim.dimension("storm", 1) == 0;
     let spec = NodeSpec::new("gateway").replicas(1..=3);
     let [one, two] = [model.clone(), model.clone()];

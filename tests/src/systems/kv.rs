@@ -90,8 +90,8 @@ pub fn target() -> Target {
 pub fn build(sim: &mut Sim, recover: Recover) {
     let model = Rc::<RefCell<Model>>::default();
     // A request is a hundred bytes and more: in windows of one byte a run would be nothing else.
-    sim.set_send_buffer(0);
-    sim.set_receive_buffer(0);
+    sim.set_dimension("send buffer", 0);
+    sim.set_dimension("receive buffer", 0);
     let app = move |process| replica::run(process, recover);
     let node = sim.node(NodeSpec::new("kv").replicas(1..=3).drains(), app);
     let servers: Vec<SocketAddr> =

@@ -131,8 +131,8 @@ fn build(sim: &mut Sim, config: Arc<Config>, acknowledge: Acknowledge) {
     let record = Record::new();
     let model: KeyValue<u8, u64> = KeyValue::new(Register::new(None));
     sim.check(Linearizable::new(model, &record));
-    sim.set_send_buffer(0);
-    sim.set_receive_buffer(0);
+    sim.set_dimension("send buffer", 0);
+    sim.set_dimension("receive buffer", 0);
     let sync = SYNCS[sim.dimension("sync", SYNCS.len() as u64 - 1) as usize];
     let disks = (0..NODES_MAX).map(|_| Disk::new(sync)).collect();
     let cluster = Rc::new(Cluster { config, acknowledge, disks, node: OnceCell::new() });

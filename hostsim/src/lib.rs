@@ -18,6 +18,7 @@ pub mod fleet;
 pub mod kernel;
 pub mod machine;
 pub mod network;
+pub mod place;
 pub mod seam;
 pub mod tasks;
 pub mod tcp;

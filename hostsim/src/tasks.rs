@@ -7,6 +7,7 @@
 //! Invariant: a task is here from its spawn until it ended or was dropped, whoever holds its handle.
 
 use crate::kernel::HostId;
+use crate::place::portable;
 use std::fmt;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::panic::Location;
@@ -31,7 +32,10 @@ impl fmt::Display for Task {
             0 => f.write_str("the program"),
             // Handed to the machine by whoever drives it.
             _ if self.spawned_at.file() == crate::machine::FILE => f.write_str("an operation"),
-            _ => write!(f, "a task of {}:{}", self.spawned_at.file(), self.spawned_at.line()),
+            _ => {
+                let file = portable(self.spawned_at.file());
+                write!(f, "a task of {file}:{}", self.spawned_at.line())
+            }
         }
     }
 }

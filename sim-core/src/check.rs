@@ -4,6 +4,7 @@
 
 use crate::failure::{Class, Failure};
 use crate::panics;
+use hostsim::place::portable;
 use std::cell::RefCell;
 use std::panic::Location;
 use std::rc::Rc;
@@ -203,7 +204,8 @@ macro_rules! always {
     };
 }
 
-/// A place in the source, without its column, so that it survives a reformatting of the line.
+/// A place in the source, without its column, so that it survives a reformatting of the line, and
+/// without the folders of this machine.
 pub(crate) fn place(location: &Location<'_>) -> String {
-    format!("{}:{}", location.file(), location.line())
+    format!("{}:{}", portable(location.file()), location.line())
 }

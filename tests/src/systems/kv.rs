@@ -237,7 +237,8 @@ async fn command(
         Ok(reply) => {
             let value = (reply.status == StatusCode::OK).then(|| writes(&reply.body));
             let is_possible = value.as_ref().is_some_and(|value| after.contains(value));
-            always!(is_possible, "{text:?} to {key} gave {reply:?}, not one of {after:?}");
+            let (got, status) = (&reply.body, reply.status);
+            always!(is_possible, "{text:?} of {key} gave {status} {got:?}, not one of {after:?}");
             known.possible = value.into_iter().collect();
             Ok(reply.body)
         }

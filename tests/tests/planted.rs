@@ -29,7 +29,7 @@ const IS_FAST: bool = !cfg!(debug_assertions);
 const SAMPLES: u64 = if IS_FAST { 10 } else { 1 };
 
 /// How many runs a shrink may take: a bound of runs and not of time, so that it ends in one way.
-const SHRINK_RUNS: u64 = if IS_FAST { 2_000 } else { 100 };
+const SHRINK_RUNS: u64 = if IS_FAST { 40_000 } else { 100 };
 
 /// How many seeds a rate is of.
 const RATE_SEEDS: u64 = if IS_FAST { 10_000 } else { 300 };

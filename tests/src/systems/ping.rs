@@ -202,13 +202,10 @@ async fn answer(socket: &UdpSocket, server: SocketAddr, id: u64, ping: Ping) -> 
     }
 }
 
-/// A refusal is of a server that is not there yet.
+/// A refusal would be of a server that is not there yet.
 fn tolerate(result: io::Result<()>) -> io::Result<()> {
     match result {
-        Err(error) if error.raw_os_error() == Some(ECONNREFUSED) => {
-            reached!("nobody has the port");
-            Ok(())
-        }
+        Err(error) if error.raw_os_error() == Some(ECONNREFUSED) => Ok(()),
         result => result,
     }
 }

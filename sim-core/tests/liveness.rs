@@ -9,6 +9,7 @@ use sim_core::failure::{Class, Failure};
 use sim_core::lifecycle::{Crash, Lifecycle};
 use sim_core::node::{Node, NodeSpec};
 use sim_core::run::{Input, Run, run};
+use sim_core::source::{Lane, Lanes, Ratio};
 use sim_core::workload::{Operation, Outcome, WorkloadSpec};
 use sim_core::{Process, Sim, Target, always};
 use std::cell::Cell;
@@ -16,7 +17,7 @@ use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio::time::{sleep, timeout};
 
 const WATCHDOG: Duration = Duration::from_secs(60);
@@ -122,6 +123,150 @@ fn nothing_befalls_the_core_after_the_heal() {
     });
 }
 
+/// Answers each datagram with one of its own.
+async fn echo(process: Process) -> io::Result<()> {
+    let socket = UdpSocket::bind((process.address(), 7)).await?;
+    loop {
+        let (count, from) = socket.recv_from(&mut [0; 8]).await?;
+        socket.send_to(&[count as u8], from).await?;
+    }
+}
+
+/// Whether a datagram is answered within a second.
+async fn is_echoed(process: &Process) -> bool {
+    let socket = UdpSocket::bind((process.address(), 0)).await.unwrap();
+    socket.send_to(b"?", "echo:7").await.unwrap();
+    timeout(1.s(), socket.recv_from(&mut [0; 8])).await.is_ok()
+}
+
+#[test]
+fn no_datagram_is_lost_after_the_heal() {
+    passed(|sim| {
+        sim.set_loss(Ratio::new(1, 1));
+        sim.node(NodeSpec::new("echo"), echo);
+        sim.client("worker", |process| async move {
+            always!(!is_echoed(&process).await, "each datagram is lost");
+        });
+        sim.probe("an answer comes", 5.s(), |process| async move {
+            always!(is_echoed(&process).await, "none is lost");
+        });
+    });
+}
+
+#[test]
+fn a_process_that_ended_by_itself_stays_so_and_one_that_never_started_too() {
+    passed(|sim| {
+        let once = sim.node(NodeSpec::new("once").ready_on(7, 5.s()), |process| async move {
+            let listener = TcpListener::bind((process.address(), 7)).await.unwrap();
+            sleep(6.s()).await;
+            drop(listener);
+        });
+        let never = sim.node(NodeSpec::new("never").ready_on(7, 5.s()).stopped(), serve);
+        sim.core(&never);
+        sim.core(&once);
+        let starts = move || (once.starts(0), never.starts(0));
+        sim.client("worker", |_| sleep(3.s()));
+        sim.probe("they stay so", 20.s(), move |_| {
+            let starts = starts.clone();
+            async move {
+                sleep(10.s()).await;
+                always!(starts() == (1, 0), "nothing starts them, not {:?}", starts());
+            }
+        });
+    });
+}
+
+#[test]
+fn what_is_not_of_the_core_need_not_be_ready() {
+    let body = |is_core: bool| {
+        move |sim: &mut Sim| {
+            let db = db(sim);
+            let dep = sim.node(NodeSpec::new("dep").ready_on(7, 5.s()), serve);
+            sim.at(1.s(), Control::crash(&dep, Crash::Power));
+            sim.core(&db);
+            if is_core {
+                sim.core(&dep);
+            }
+            sim.client("worker", |_| sleep(100.s()));
+        }
+    };
+    let without = passed(body(false));
+    assert_eq!(without.matches(" dep          start\n").count(), 1, "{without}");
+    assert_eq!(passed(body(true)).matches(" dep          start\n").count(), 2);
+}
+
+/// Three operations of some seconds each, with as long a pause before each, of which the end of the
+/// safety phase is looked at after five.
+fn slowly(seconds: u64, pause: u64) -> String {
+    let mut lanes = Lanes::default();
+    *lanes.lane_mut(Lane::Workload) = vec![255; 200];
+    let target = Target::new("slowly", move |sim| {
+        sim.set_dimension("operations", 3);
+        sim.set_dimension("pause", 3);
+        sim.set_safety(5.s());
+        sim.work_ends_within(100.s());
+        let spec = WorkloadSpec::new().clients(1..=1).pause(pause.s());
+        let act = move |_, _: Operation<Op>| async move {
+            sleep(seconds.s()).await;
+            Outcome::done()
+        };
+        sim.workload(&spec, |_| (), act);
+    });
+    let run = run(&target, &Input::Bytes(lanes.encode()), WATCHDOG);
+    assert_eq!(run.failure, None);
+    run.history.trace().to_string()
+}
+
+/// How many operations began before the heal, and after it.
+fn operations(trace: &str) -> [usize; 2] {
+    let (before, after) = trace.split_once("control      heal").expect("it is healed");
+    [before, after].map(|part| part.matches(" operation id=").count())
+}
+
+#[test]
+fn a_workload_that_goes_on_is_not_healed_and_one_that_stands_still_begins_no_more() {
+    assert_eq!(operations(&slowly(4, 0)), [3, 0], "operations that end are progress");
+    assert_eq!(operations(&slowly(4, 8)), [3, 0], "one that comes is awaited");
+    assert_eq!(operations(&slowly(6, 0)), [1, 0]);
+}
+
+#[test]
+fn a_probe_has_its_bound_and_no_more() {
+    let body =
+        |waits: u64| move |sim: &mut Sim| _ = sim.probe("p", 10.s(), move |_| sleep(waits.s()));
+    passed(body(9));
+    assert_eq!(failure(body(11)).origin, "eventually p");
+}
+
+/// A process that starts again has its time from then on.
+#[test]
+fn a_process_that_starts_again_has_its_time_to_be_ready_again() {
+    passed(|sim| {
+        let slow = sim.node(NodeSpec::new("slow").ready_on(7, 5.s()), |process| async move {
+            sleep(4.s()).await;
+            serve(process).await
+        });
+        sim.at(1.s(), Control::crash(&slow, Crash::Kill).until(Until::After(2.s())));
+        sim.client("worker", |_| sleep(100.s()));
+    });
+}
+
+#[test]
+fn clients_that_are_under_way_are_work_and_probes_are_not() {
+    let body = |waits: u64| {
+        move |sim: &mut Sim| {
+            sim.set_safety(5.s());
+            sim.work_ends_within(10.s());
+            sim.probe("long", 60.s(), |_| sleep(50.s()));
+            sim.client("worker", move |_| sleep(waits.s()));
+        }
+    };
+    passed(body(14));
+    let failure = failure(body(16));
+    assert_eq!(failure.origin, "eventually the work that was under way ends");
+    assert!(failure.message.starts_with("not within 10s of the heal at 5"), "{failure}");
+}
+
 /// A node that does not come back, and what is said of it.
 #[test]
 fn a_node_that_never_recovers_is_class_liveness() {
@@ -196,7 +341,6 @@ fn through(sim: &mut Sim, limit: Option<Duration>) {
 
 /// The input of one operation.
 fn one_operation() -> Input {
-    use sim_core::source::{Lane, Lanes};
     let mut lanes = Lanes::default();
     // The operations are the seventh dimension: after the five of every run and the clients, of
     // which there is one choice.
@@ -332,7 +476,22 @@ fn readiness_is_looked_at_after_a_calm_start_and_after_the_heal() {
     let late = failure(move |sim| drop(slow(sim, 6)));
     assert_eq!(late.class, Class::Liveness);
     passed(move |sim| drop(slow(sim, 4)));
-    // What a pause made late is not late.
+    // What a control made late is not late, whether it is in force yet or began and ended.
+    passed(move |sim| {
+        let slow = sim.node(NodeSpec::new("slow").ready_on(7, 5.s()), |process| async move {
+            sleep(3.s()).await;
+            sleep(1.s()).await;
+            serve(process).await
+        });
+        sim.at(1.s(), Control::pause(&slow).until(Until::After(3500.ms())));
+        sim.client("worker", |_| sleep(100.s()));
+    });
+    passed(move |sim| {
+        let slow = slow(sim, 6);
+        sim.at(0.s(), Control::crash(&slow, Crash::Kill).until(Until::After(2.s())));
+        sim.at(0.s(), Control::partition(&slow, &slow));
+        sim.client("worker", |_| sleep(100.s()));
+    });
     passed(move |sim| {
         let slow = slow(sim, 4);
         sim.at(1.s(), Control::pause(&slow).until(Until::After(20.s())));

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 use sim_core::failure::Class;
+use sim_core::fuzz;
 use sim_core::replay::{Case, Expectation, test_case};
 use sim_core::run::{Input, run};
 use sim_core::settings::{Seeds, Settings, Shrinking};
@@ -94,6 +95,41 @@ fn a_share_over_the_limit_fails_the_sweep() {
     assert_eq!(sweep_of(&all, 0..1).too_excused(&all), None, "one is looked at for its own sake");
     assert!(sweep_of(&all, 0..2).too_excused(&all).is_some());
     assert_eq!(sweep_of(&all.clone().excused_max(Ratio::new(1, 1)), 0..2).excused, 2);
+}
+
+#[test]
+fn a_share_at_the_limit_is_not_over_it() {
+    let target = Target::new("part", part);
+    let of = |runs, excused| Sweep { runs, excused, ..Sweep::default() };
+    let thirds = target.clone().excused_max(Ratio::new(1, 3));
+    assert_eq!(
+        [100, 101].map(|count| of(300, count).too_excused(&thirds).is_some()),
+        [false, true]
+    );
+    // A half, where the target says nothing.
+    assert_eq!([5, 6].map(|count| of(10, count).too_excused(&target).is_some()), [false, true]);
+}
+
+#[test]
+fn the_most_frequent_reason_comes_first() {
+    let excuses = [("a", 1), ("b", 3), ("c", 2)].map(|(reason, count)| (reason.to_owned(), count));
+    let swept = Sweep { runs: 9, excused: 6, excuses: excuses.into(), ..Sweep::default() };
+    let lines = ["3 of 9 runs: b", "2 of 9 runs: c", "1 of 9 runs: a"];
+    assert_eq!(swept.excused_lines(), lines.map(|line| format!("sim: excused: {line}")));
+}
+
+#[test]
+#[should_panic(expected = "20 of 20 runs of all were excused, more than 1/2")]
+fn a_test_whose_runs_are_excused_fails() {
+    sim_core::sweep::test(&Target::new("all", |_| excuse("never tested")), 0..20);
+}
+
+/// What an excused run reaches is not built upon.
+#[test]
+fn an_excused_input_is_not_kept_by_a_fuzzer() {
+    let one = |name, body: fn(&mut Sim)| fuzz::one(&Target::new(name, body), fuzz::Case(&[]));
+    assert!(one("passes", |_| {}));
+    assert!(!one("excused", |_| excuse("never tested")));
 }
 
 /// A pinned file that is excused tests nothing, unless that is what it is pinned for.

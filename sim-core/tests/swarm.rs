@@ -16,6 +16,7 @@ use sim_core::{Sim, Target};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpListener, TcpStream};
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Op {
@@ -90,7 +91,8 @@ fn every_dimension_is_declared_with_its_range_and_its_zero() {
         let (calm, full) = (of(&calm).expect(name), of(&full).expect(name));
         assert_eq!(calm.value, 0, "{name}");
         assert!(declared.zero.is_none_or(|zero| zero == calm.meaning), "{name}: {calm:?}");
-        assert!(declared.max.is_none_or(|max| full.value <= max), "{name}: {full:?}");
+        // Each largest value is one less than a power of two, so all ones are that.
+        assert!(declared.max.is_none_or(|max| full.value == max), "{name}: {full:?}");
         assert_eq!(Some((name, declared.choice.width.bytes())), {
             ORDER.into_iter().find(|(other, _)| *other == name)
         });
@@ -141,17 +143,72 @@ fn a_dimension_that_is_set_is_in_force() {
             let line = format!("key {wait:?}\n");
             process.stdout().write_all(line.as_bytes()).await.unwrap();
         });
+        // The random bytes of what is no node.
+        let wait = Exponential::new(Backoff::new(100.s(), 100.s())).wait(1);
+        sim.note(&format!("body {wait:?}"));
     };
     let drawn = run_of(random, &[5], &[]).history.trace().to_string();
     let set = move |sim: &mut Sim| {
         sim.set_dimension("entropy", 5);
         random(sim);
     };
-    let key =
-        |trace: &str| trace.lines().find_map(|line| Some(line.split_once("key ")?.1.to_owned()));
-    assert!(key(&drawn).is_some());
+    let key = |trace: &str| {
+        let of = |name: &str| Some(trace.split_once(name)?.1.lines().next()?.to_owned());
+        [of("key "), of("body ")]
+    };
+    assert!(key(&drawn).iter().all(Option::is_some));
     assert_eq!(key(&drawn), key(&run_of(set, &[9], &[]).history.trace().to_string()));
     assert_ne!(key(&drawn), key(&run_of(random, &[9], &[]).history.trace().to_string()));
+}
+
+/// The latency that a test gives stays, whatever it narrows after that.
+#[test]
+fn a_setting_of_another_kind_outlives_a_dimension_that_is_set() {
+    let asked = |sim: &mut Sim| {
+        sim.set_latency(7.ms());
+        sim.set_dimension("pieces", 1);
+        sim.set_dimension("latency", 1);
+        sim.node("server", |_| async {
+            let listener = TcpListener::bind("0.0.0.0:7").await.unwrap();
+            while listener.accept().await.is_ok() {}
+        });
+        sim.client("client", |_| async { drop(TcpStream::connect("server:7").await.unwrap()) });
+    };
+    let run = run_of(asked, &[], &[]);
+    assert_eq!(run.failure, None);
+    assert_eq!(run.elapsed.as_millis(), 14, "there and back");
+}
+
+#[test]
+fn what_cannot_be_set_fails_the_run_with_a_line_on_why() {
+    type Body = fn(&mut Sim);
+    let rows: [(Body, &str); 4] = [
+        (
+            |sim| {
+                sim.node("early", |_| async {});
+                sim.set_dimension("latency", 1);
+            },
+            "dimensions are set before the first node of a run",
+        ),
+        (
+            #[expect(clippy::reversed_empty_ranges, reason = "an empty range is what fails")]
+            |sim| sim.churn("busy", Ratio::new(1, 2), |region| region.narrow("latency", 2..=1)),
+            "the range of \"latency\" in a region is empty",
+        ),
+        (|sim| _ = sim.tune("wide", 0, 0..=65_535), "the range of \"wide\" is 1..=65,535 long"),
+        (
+            #[expect(clippy::reversed_empty_ranges, reason = "an empty range is what fails")]
+            |sim| _ = sim.tune("none", 0, 2..=1),
+            "the range of \"none\" is 1..=65,535 long",
+        ),
+    ];
+    for (body, text) in rows {
+        let failure = run_of(body, &[], &[]).failure.expect(text);
+        assert_eq!(failure.class, Class::Panic);
+        assert!(failure.message.ends_with(text), "{failure}");
+    }
+    let widest = run_of(|sim| _ = sim.tune("wide", 0, 1..=65_535), &[], &[]);
+    assert_eq!(widest.failure, None);
 }
 
 fn churning(sim: &mut Sim) {
@@ -183,7 +240,10 @@ fn a_churn_region_draws_from_narrower_ranges() {
         let range = narrow.iter().find(|(name, ..)| *name == one.name);
         let before = whole.iter().find(|other| other.name == one.name).expect("it is there");
         match range {
-            Some((name, min, max)) => assert!((min..=max).contains(&&one.value), "{name}: {one:?}"),
+            // Each value of a range is as likely as it was that its remainder was drawn.
+            Some((name, min, max)) => {
+                assert_eq!(one.value, min + before.value % (max - min + 1), "{name}");
+            }
             None => assert_eq!(one, before),
         }
     }

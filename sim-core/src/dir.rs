@@ -9,7 +9,7 @@
 //! disk would take longer to forget them than the run takes.
 
 use hostsim::seam::outside;
-use std::ffi::{CStr, OsStr};
+use std::ffi::{CStr, OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -31,13 +31,17 @@ const MEMORY_MIN: u64 = 1 << 30;
 /// write meanwhile.
 pub(crate) fn root() -> &'static Path {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
-    ROOT.get_or_init(|| {
-        let is_roomy = || outside::free_bytes(MEMORY).is_some_and(|bytes| bytes >= MEMORY_MIN);
-        match std::env::var_os("TMPDIR") {
-            None if is_roomy() => PathBuf::from(OsStr::from_bytes(MEMORY.to_bytes())),
-            _ => std::env::temp_dir(),
-        }
-    })
+    ROOT.get_or_init(|| root_of(std::env::var_os("TMPDIR"), outside::free_bytes(MEMORY)))
+}
+
+/// The root, by the value of `TMPDIR` and by how many bytes are free in memory, where there is such
+/// a folder.
+fn root_of(set: Option<OsString>, free: Option<u64>) -> PathBuf {
+    match (set, free) {
+        (Some(folder), _) => folder.into(),
+        (None, Some(bytes)) if bytes >= MEMORY_MIN => OsStr::from_bytes(MEMORY.to_bytes()).into(),
+        (None, _) => std::env::temp_dir(),
+    }
 }
 
 /// The folder of a run, where one was asked for.
@@ -118,6 +122,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_root_is_where_it_was_asked_for_or_in_memory_where_there_is_room() {
+        let set = |free| root_of(Some("/somewhere".into()), free);
+        assert_eq!([None, Some(u64::MAX)].map(set), [(); 2].map(|()| PathBuf::from("/somewhere")));
+        assert_eq!(root_of(None, Some(MEMORY_MIN)), Path::new("/dev/shm"));
+        for free in [None, Some(0), Some(MEMORY_MIN - 1)] {
+            assert_eq!(root_of(None, free), std::env::temp_dir());
+        }
+        let folder = Folder::default();
+        let path = folder.of("db").unwrap();
+        folder.clear();
+        assert!(path.starts_with(root()), "{} is below {}", path.display(), root().display());
+    }
+
+    #[test]
     fn two_runs_have_two_folders_and_leave_none() {
         let (first, second) = (Folder::default(), Folder::default());
         let [one, other] = [&first, &second].map(|folder| folder.of("db").unwrap());
@@ -127,7 +145,16 @@ mod tests {
         assert!(!one.exists());
         assert!(other.exists());
         let again = Folder::default();
-        assert!(!again.of("db").unwrap().join("data").exists());
+        let path = again.of("db").unwrap();
+        assert!(!path.join("data").exists());
+        // A process that is killed leaves its files and loses its lock: the next one finds none.
+        fs::write(path.join("data"), b"x").unwrap();
+        *again.0.lock().unwrap() = None;
+        let next = [(); 3].map(|()| Folder::default());
+        for folder in &next {
+            assert!(!folder.of("db").unwrap().join("data").exists());
+        }
+        next.iter().for_each(Folder::clear);
         again.clear();
         second.clear();
         assert!(!other.exists());

@@ -3,6 +3,7 @@
 //! It asks for nothing but whether standard error is a terminal and whether `NO_COLOR` says
 //! something, as no-color.org has it. It changes no letter: without its escapes a report is the same.
 
+use std::ffi::OsStr;
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 
@@ -15,10 +16,14 @@ const PLAIN: &str = "\x1b[0m";
 pub(crate) fn report(text: &str) -> String {
     static IS_ON: OnceLock<bool> = OnceLock::new();
     let is_on = IS_ON.get_or_init(|| {
-        let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        !is_refused && std::io::stderr().is_terminal()
+        is_wanted(std::env::var_os("NO_COLOR").as_deref(), std::io::stderr().is_terminal())
     });
     if *is_on { painted(text) } else { text.to_owned() }
+}
+
+/// Whether there is color, by the value of `NO_COLOR` and by whether somebody looks.
+fn is_wanted(no_color: Option<&OsStr>, is_terminal: bool) -> bool {
+    is_terminal && no_color.is_none_or(OsStr::is_empty)
 }
 
 /// The head in red, the names of its parts bold, the trace faint but for the failure in it.
@@ -84,6 +89,17 @@ mod tests {
             ^[1m  replay:^[0m SIM_INPUT=a cargo test
             ^[1m  or:^[0m     SIM_SEEDS=3 cargo test"#]]
         .assert_eq(&shown);
+    }
+
+    #[test]
+    fn there_is_color_on_a_terminal_where_nobody_refuses_it() {
+        let wanted =
+            |no_color: Option<&str>, is_terminal| is_wanted(no_color.map(OsStr::new), is_terminal);
+        assert_eq!(
+            [None, Some(""), Some("1")].map(|value| wanted(value, true)),
+            [true, true, false]
+        );
+        assert_eq!([None, Some(""), Some("1")].map(|value| wanted(value, false)), [false; 3]);
     }
 
     #[test]

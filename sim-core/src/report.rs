@@ -212,7 +212,7 @@ pub(crate) fn print_outcome(
         say(&format!("sim: not shrunk: failed the same way in {same} of {times} runs: {failure}"));
     }
     for other in &outcome.others {
-        print_other(target, other, found_by);
+        say(&color::report(&other_text(target, other, found_by)));
     }
     outcome.found.is_some()
 }
@@ -230,14 +230,13 @@ pub(crate) fn shrunk_text(target: &Target, found: &Found, found_by: &str, len: u
     text(target, run, failure, &parts)
 }
 
-/// Prints the short report of a failure that was met while another one was shrunk.
-fn print_other(target: &Target, found: &Found, found_by: &str) {
+/// Writes the short report of a failure that was met while another one was shrunk.
+fn other_text(target: &Target, found: &Found, found_by: &str) -> String {
     let Found { run, failure, .. } = found;
     let mut parts = found_parts(target, found);
     parts.push(("met", format!("on the way from {found_by}")));
     parts.push(effort(found, ""));
-    let lines = [above(target, run, failure), below(run, &parts)].concat();
-    say(&color::report(&lines.join("\n")));
+    [above(target, run, failure), below(run, &parts)].concat().join("\n")
 }
 
 /// How to replay what was found, and where the input is.

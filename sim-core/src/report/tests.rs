@@ -2,9 +2,12 @@
 
 use super::*;
 use crate::control::Units;
-use crate::run::{Input, run_logged};
+use crate::failure::Class;
+use crate::run::{Input, run, run_logged};
+use crate::shrink::Shrunk;
 use crate::{Sim, Violation};
 use expect_test::expect;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 struct Never;
@@ -42,7 +45,7 @@ fn a_report_is_in_its_order_and_in_columns() {
     assert!(lines[6].contains("INFO awake number=2"), "{text}");
     lines.splice(6..32, ["    …"]);
     expect![[r#"
-        sim: FAILED target=noted class=correctness bug=4b6bbaa3 origin="sim-core/src/report/tests.rs:15"
+        sim: FAILED target=noted class=correctness bug=a7b728cc origin="sim-core/src/report/tests.rs:18"
           a note is there
             expected: nothing
             got:      a note, of operation 1
@@ -58,4 +61,103 @@ fn a_report_is_in_its_order_and_in_columns() {
           hash:   5fedf278691772b6165d9d90ed1b5ccf8efdaa08407e1b8e240396790596e97d after 78 events and 30s of virtual time
           input:  /somewhere/noted/correctness-1 (8 bytes)
           pin:    SIM_PIN=NAME SIM_INPUT=/somewhere/noted/correctness-1 cargo test -p sim-core --lib report::tests::a_report_is_in_its_order_and_in_columns -- --exact"#]].assert_eq(&lines.join("\n"));
+}
+
+/// The run of [`noted`] that fails, as what a failure was shrunk to by a search that was cut or not.
+fn found(is_cut: bool) -> (Target, Found) {
+    let target = Target::new("noted", noted);
+    let bytes = vec![7, 0, 0, 0, 0, 0, 0, 2];
+    let run = run(&target, &Input::Bytes(bytes.clone()), Duration::from_secs(60));
+    let failure = run.failure.clone().expect("it fails");
+    let shrunk = Shrunk {
+        bytes,
+        bug: (failure.class, failure.origin.clone()),
+        runs: 70,
+        time: Duration::from_millis(1_500),
+        replays: (3, 3),
+        others: BTreeMap::from([((Class::Panic, "a.rs:1".to_owned()), Vec::new())]),
+        is_cut,
+    };
+    let file = Some("/somewhere/noted/correctness-1-min".into());
+    (target, Found { shrunk, run, failure, file })
+}
+
+/// The names of the parts of a report, in their order.
+fn names(text: &str) -> Vec<&str> {
+    let parts = text.lines().filter_map(|line| line.strip_prefix("  ")?.split_once(':'));
+    let is_name = |name: &&str| name.bytes().all(|byte| byte.is_ascii_lowercase());
+    parts.map(|(name, _)| name).filter(is_name).collect()
+}
+
+/// What a report says in its part of a name.
+fn says<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let part = |line: &'t str| line.strip_prefix(&format!("  {name}:")).map(str::trim_start);
+    text.lines().find_map(part)
+}
+
+#[test]
+fn what_was_shrunk_says_from_what_and_whether_time_ended_it() {
+    let texts = [false, true].map(|is_cut| {
+        let (target, found) = found(is_cut);
+        shrunk_text(&target, &found, "SIM_SEEDS=3 cargo test", 90)
+    });
+    let order =
+        ["plan", "trace", "replay", "hash", "input", "pin", "found", "shrunk", "met"].to_vec();
+    assert_eq!(texts.each_ref().map(|text| names(text)), [order.clone(), order]);
+    let effort = "from 90 to 8 bytes in 70 runs and 1.5s";
+    assert_eq!(says(&texts[0], "shrunk"), Some(effort));
+    let cut = format!("{effort}, where the time for it ended");
+    assert_eq!(says(&texts[1], "shrunk"), Some(&*cut));
+    assert_eq!(says(&texts[0], "found"), Some("SIM_SEEDS=3 cargo test"));
+    assert_eq!(says(&texts[0], "met"), Some("another failure on the way, panic at a.rs:1"));
+}
+
+#[test]
+fn a_failure_that_was_met_has_a_short_report_of_where_it_was_met() {
+    let (target, found) = found(false);
+    let text = other_text(&target, &found, "SIM_SEEDS=3 cargo test");
+    assert_eq!(names(&text), ["plan", "replay", "hash", "input", "pin", "met", "shrunk"]);
+    assert_eq!(says(&text, "met"), Some("on the way from SIM_SEEDS=3 cargo test"));
+    assert_eq!(says(&text, "shrunk"), Some("to 8 bytes in 70 runs and 1.5s"));
+}
+
+#[test]
+fn a_file_is_replayed_in_one_way_and_a_pinned_one_is_not_pinned() {
+    let (target, Found { run, failure, .. }) = found(false);
+    let text = |file: &str| {
+        let file = Path::new(file);
+        file_text(&target, &run, 8, &failure, Subject::File(file), Some(file))
+    };
+    let known = text("/somewhere/noted/correctness-1");
+    assert_eq!(names(&known), ["plan", "trace", "replay", "hash", "input", "pin"]);
+    let pinned = text("/somewhere/regressions/noted/name");
+    assert_eq!(names(&pinned), ["plan", "trace", "replay", "hash", "input"]);
+}
+
+#[test]
+fn many_details_are_shown_in_part() {
+    let (target, Found { run, mut failure, .. }) = found(false);
+    let lines = |failure: &Failure| {
+        let text = text(&target, &run, failure, &[]);
+        let details: Vec<String> = text.lines().skip(2).map(str::to_owned).collect();
+        details.into_iter().take_while(|line| line.starts_with("    ")).collect::<Vec<_>>()
+    };
+    failure.details = (0..60).map(|number| format!("{number}")).collect();
+    assert_eq!(lines(&failure).len(), 60);
+    failure.details = (0..62).map(|number| format!("{number}")).collect();
+    assert_eq!(lines(&failure)[59..], ["    59", "    … 2 lines are left out"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_leaves_nothing() {
+    let folder = std::env::temp_dir().join(format!("sim-report-{}", std::process::id()));
+    let taken = folder.join("taken");
+    std::fs::create_dir_all(&taken).expect("the folder is new");
+    write_whole(&folder.join("whole"), b"bytes").expect("nothing is in its way");
+    write_whole(&taken, b"bytes").expect_err("a folder has its name");
+    let left = std::fs::read_dir(&folder).expect("it is there").flatten();
+    let mut left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["taken", "whole"]);
+    std::fs::remove_dir_all(folder).expect("it is ours");
 }

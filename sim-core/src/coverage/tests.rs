@@ -1,9 +1,12 @@
 //! Which features a run has, and how they come to libFuzzer's table.
 
 use super::*;
+use crate::fuzz::{self, Case};
 use crate::run::{Input, Run, run};
-use crate::{Sim, Target};
+use crate::{Sim, Target, self_check};
 use std::collections::BTreeSet;
+use std::sync::atomic::AtomicU32;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -110,13 +113,53 @@ fn controls_pair_with_operations() {
     assert!(both.contains(&send[0]));
 }
 
+/// What the table of the process shows of some work, which it is cleared before, as by libFuzzer. It
+/// is one table, so one test at a time looks at it.
+fn shown(work: impl FnOnce()) -> BTreeSet<usize> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    TABLE.0.iter().for_each(|counter| counter.store(0, Ordering::Relaxed));
+    work();
+    let counts = TABLE.0.iter().map(|counter| counter.load(Ordering::Relaxed));
+    let set: Vec<(usize, u8)> = counts.enumerate().filter(|(_, count)| *count > 0).collect();
+    assert!(set.iter().all(|(_, count)| *count == 1), "{set:?}");
+    set.into_iter().map(|(at, _)| at).collect()
+}
+
 #[test]
 fn what_is_published_is_what_the_run_set() {
     let mut features = Features::default();
     [0, 63, 64, COUNTERS - 1].into_iter().for_each(|index| features.set(index));
-    publish(&features);
-    let shown: Vec<usize> =
-        (0..COUNTERS).filter(|at| TABLE.0[*at].load(Ordering::Relaxed) > 0).collect();
-    assert_eq!(shown, [0, 63, 64, COUNTERS - 1]);
-    assert_eq!(features.iter().collect::<Vec<usize>>(), shown);
+    let shown = shown(|| [(); 2].into_iter().for_each(|()| publish(&features)));
+    assert_eq!(shown, [0, 63, 64, COUNTERS - 1].into());
+    assert_eq!(features.iter().collect::<BTreeSet<usize>>(), shown);
+}
+
+/// Neither the runs of the self-check nor one to know the tape of an input that is mutated.
+#[test]
+fn the_first_run_of_an_input_alone_is_published() {
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let runs = || RUNS.load(Ordering::Relaxed);
+    // Each run tells a state of its own, which its history knows nothing of.
+    let target = Target::new("published", |sim| {
+        let run = RUNS.fetch_add(1, Ordering::Relaxed);
+        sim.client("client", move |_| async move { observe(run) });
+    });
+    let one = |bytes: &[u8]| {
+        let (first, case) = (runs(), Case(bytes));
+        let shown = shown(|| assert!(fuzz::one(&target, case), "it passes"));
+        let mut features = Features::default();
+        let mut hash = start(Kind::State);
+        first.hash(&mut hash);
+        features.set_hashed(hash);
+        let expected: BTreeSet<usize> = &told(&[]) | &features.iter().collect();
+        assert_eq!(shown, expected, "of runs {first} to {}", runs());
+        runs() - first
+    };
+    // The second input of a process is run again.
+    assert_eq!([one(&[]), one(&[1])], [1, 1 + self_check::RERUNS]);
+    let mut unknown = [1, 2, 3, 0];
+    let before = runs();
+    let mutated = || _ = fuzz::mutate(&target, &mut unknown, 3, 4, 1, |_, size, _| size);
+    assert_eq!((shown(mutated), runs() - before), (BTreeSet::new(), 1));
 }

@@ -6,6 +6,7 @@ use crate::failure::Class;
 use crate::history::Hash;
 use crate::source::{Choice, Lane, Source};
 use crate::tape::SpanKind;
+use std::cell::RefCell;
 
 /// A predicate over a source: whether it fails.
 struct Toy<F>(F);
@@ -198,12 +199,7 @@ fn two_dimensions_change_at_once() {
 
 #[test]
 fn searches_that_ended_at_different_places_meet() {
-    // A higher kind needs fewer items, and no small step leads from one kind to the next.
-    let (found, runs) = results(20, |source| {
-        let kind = source.draw(Lane::Swarm, MORE, 255);
-        let items = list(source, 1_000).len();
-        [(40, 3), (90, 2), (140, 1)].into_iter().any(|(at, least)| at == kind && items >= least)
-    });
+    let (found, runs) = results(20, kinds);
     assert_eq!(found, [[1, 140, 1, 1]], "in at most {runs} runs");
 }
 
@@ -238,4 +234,84 @@ fn another_bug_is_kept_apart() {
     let other: Vec<_> =
         shrunk.others.iter().map(|((_, origin), bytes)| (&**origin, bytes)).collect();
     assert_eq!(other, [("small", &Vec::new())]);
+}
+
+/// Items of a kind; a higher kind needs fewer of them, and no small step leads to it.
+fn kinds(source: &mut Source) -> bool {
+    let kind = source.draw(Lane::Swarm, MORE, 255);
+    let items = list(source, 1_000).len();
+    [(40, 3), (90, 2), (140, 1)].into_iter().any(|(at, least)| at == kind && items >= least)
+}
+
+/// An input of the first kind, with three items.
+const OF_THE_FIRST: [u8; 11] = [1, 40, 8, 1, 7, 0, 1, 7, 0, 1, 7];
+
+/// A subject that keeps the bytes of its last run, where it was given bytes, and how simple it was.
+struct Watched<'l>(&'l RefCell<Option<(Vec<u8>, Rank)>>);
+
+impl Subject for Watched<'_> {
+    fn attempt(&mut self, input: &Input) -> Attempt {
+        let attempt = attempt(&mut kinds, input.source());
+        *self.0.borrow_mut() = match input {
+            Input::Bytes(bytes) if attempt.bug.is_some() => {
+                Some((bytes.clone(), Best::of(&attempt).rank))
+            }
+            _ => None,
+        };
+        attempt
+    }
+}
+
+#[test]
+fn what_is_told_failed_by_its_bytes_and_is_simpler_each_time() {
+    let last: RefCell<Option<(Vec<u8>, Rank)>> = RefCell::new(None);
+    let mut told: Vec<(Vec<u8>, Rank)> = Vec::new();
+    let tell = &mut |bytes: &[u8]| {
+        let run = last.borrow().clone().expect("it failed just now, by bytes");
+        assert_eq!(run.0, bytes);
+        told.push(run);
+    };
+    let shrunk = shrink(&mut Watched(&last), &OF_THE_FIRST, Budget::default(), tell).unwrap();
+    assert!(told.is_sorted_by(|(_, before), (_, after)| after < before), "{told:?}");
+    // The search began anew for the last one, and of what it tried meanwhile told nothing.
+    let kinds: Vec<u8> = told.iter().map(|(bytes, _)| bytes[1]).collect();
+    assert!(kinds[0] == 40 && kinds.last() == Some(&140), "{kinds:?}");
+    assert_eq!(told.last().map(|(bytes, _)| bytes), Some(&shrunk.bytes));
+}
+
+#[test]
+fn what_its_bytes_do_not_repeat_is_neither_taken_nor_told() {
+    /// Does something else where it is given choices in place of bytes.
+    struct Moody;
+    impl Subject for Moody {
+        fn attempt(&mut self, input: &Input) -> Attempt {
+            let hash = Hash([u8::from(!matches!(input, Input::Bytes(_))); 32]);
+            Attempt { hash, ..attempt(&mut kinds, input.source()) }
+        }
+    }
+    let tell = &mut |bytes: &[u8]| panic!("{bytes:?} did something else");
+    let shrunk = shrink(&mut Moody, &OF_THE_FIRST, Budget::default(), tell).unwrap();
+    assert_eq!((shrunk.replays, shrunk.bytes), ((3, 3), OF_THE_FIRST.to_vec()));
+    assert!(shrunk.runs > 100, "it tried: {}", shrunk.runs);
+}
+
+#[test]
+fn a_limit_of_time_or_of_runs_ends_the_search_and_is_told() {
+    let shrunk = |budget| {
+        let mut told = OF_THE_FIRST.to_vec();
+        let tell = &mut |bytes: &[u8]| told = bytes.to_vec();
+        let shrunk = shrink(&mut Toy(kinds), &OF_THE_FIRST, budget, tell).unwrap();
+        assert_eq!(told, shrunk.bytes, "what is known by then is the result");
+        (shrunk.is_cut, shrunk.runs)
+    };
+    let whole = shrunk(Budget::default());
+    assert!(!whole.0);
+    let no_time = Budget { time_max: Duration::ZERO, ..Budget::default() };
+    assert_eq!(shrunk(no_time), (true, 1 + REPLAYS));
+    for runs_max in [5, 50, 500] {
+        let (is_cut, runs) = shrunk(Budget { runs_max, ..Budget::default() });
+        // One that was found at the end is run again.
+        assert!(is_cut && (runs_max..=runs_max + 1).contains(&runs), "{runs} of {runs_max}");
+        assert!(runs < whole.1);
+    }
 }

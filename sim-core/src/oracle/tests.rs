@@ -303,6 +303,31 @@ fn what_was_sent_at_once_or_to_another_key_has_no_order() {
 }
 
 #[test]
+fn what_was_accepted_before_another_was_submitted_is_first_whatever_came_between() {
+    let mut oracle = KeyOrder::new(Repeats::Ignored);
+    let both = |oracle: &mut KeyOrder<_, _>, [one, other]: [u8; 2]| {
+        oracle.submit("k", one);
+        oracle.submit("k", other);
+    };
+    // The second is accepted before the third is submitted; the first at once with all others.
+    both(&mut oracle, [1, 2]);
+    oracle.accept("k", 2);
+    both(&mut oracle, [3, 4]);
+    [1, 3, 4].into_iter().for_each(|item| oracle.accept("k", item));
+    [4, 3, 1].into_iter().for_each(|item| oracle.deliver("k", item));
+    content(&mut oracle);
+    oracle.deliver("k", 2);
+    assert!(failure(&mut oracle).message.starts_with("of \"k\", 2 arrived after 4,"));
+}
+
+#[test]
+fn the_first_item_that_is_out_of_order_is_shown() {
+    let mut oracle = sent(Repeats::Ignored, &[1, 2, 3]);
+    [3, 2, 1].into_iter().for_each(|item| oracle.deliver("k", item));
+    assert!(failure(&mut oracle).message.starts_with("of \"k\", 2 arrived after 3,"));
+}
+
+#[test]
 fn repeats_count_where_they_are_judged() {
     let deliver = |repeats| {
         let mut oracle = sent(repeats, &[1, 2]);
@@ -354,6 +379,14 @@ fn a_change_may_or_may_not_be_in_a_sum_that_was_read_meanwhile() {
         record.invoke(0, Some(7)).ok(0);
         content(&mut bank(&record));
     }
+}
+
+#[test]
+fn a_sum_has_no_change_that_came_after_it() {
+    let record = Bank::new();
+    record.invoke(1, None).ok(107);
+    record.invoke(0, Some(7)).ok(0);
+    assert_eq!(failure(&mut bank(&record)).message, "the total is 100, and 107 was read");
 }
 
 #[test]

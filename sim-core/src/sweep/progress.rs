@@ -124,6 +124,7 @@ mod tests {
     use super::*;
     use crate::failure::{Class, Failure};
     use crate::history::Hash;
+    use crate::mark::Place;
     use crate::sweep::Bug;
     use expect_test::expect;
 
@@ -170,6 +171,17 @@ mod tests {
              failures 7; 1 panic at a.rs:0; 2 panic at a.rs:1; 3 panic at a.rs:2; 2 bugs more"
         );
         assert!(text(&sweep(0), &target, 0).ends_with("virtual time 90.5s, failures 7"));
+    }
+
+    #[test]
+    fn a_line_says_how_many_marks_were_reached() {
+        static PLACES: [Place; 2] =
+            [Place::new("so", "a.rs", 1, 1), Place::new("no", "a.rs", 2, 1)];
+        let mut marked = sweep(0);
+        let [so, no] = &PLACES;
+        marked.marks.evaluate(so, true);
+        marked.marks.evaluate(no, false);
+        assert_eq!(facts(&marked, &Target::new("far", |_| {}), 7)[2..], ["marks 1 of 2"]);
     }
 
     #[test]

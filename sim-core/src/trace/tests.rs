@@ -5,7 +5,7 @@ use super::{SCHEMA, VERSION, lines, page};
 use crate::control::Units;
 use crate::failure::{Class, Failure};
 use crate::history::{Content, Ending, Event, History, Passage, Phase};
-use crate::log::LogLine;
+use crate::log::{LINES_MAX, LogLine};
 use crate::run::{Input, Run, Target, run};
 use crate::swarm::Dimension;
 use expect_test::expect;
@@ -190,6 +190,36 @@ fn what_the_network_delivers_says_when_it_was_sent() {
         // Two events are a nanosecond apart, so one may be that much later.
         assert!((3_000_000..3_000_010).contains(&(at - sent)), "{line}");
     }
+}
+
+#[test]
+fn the_header_has_what_is_not_calm_and_how_much_of_the_log_is_left_out() {
+    let mut run = every_event();
+    let calm = Dimension { name: "pieces", value: 0, meaning: "whole".to_owned() };
+    run.plan.dimensions.push(calm);
+    let line = said()[1].clone();
+    (0..LINES_MAX).for_each(|_| run.log.push(line.clone()));
+    let header = &parsed(&run)[0];
+    assert_eq!(header["plan"].as_array().map(Vec::len), Some(1));
+    assert_eq!((header["left_out"].as_u64(), header["said"].as_u64()), (Some(2), Some(65_536)));
+}
+
+#[test]
+fn output_says_of_which_stream_it_is() {
+    let mut history = History::default();
+    for is_error in [false, true] {
+        history.record(0, Event::Output { host: 0, is_error, text: "said" });
+    }
+    let mut run = every_event();
+    run.history = history;
+    let streams: Vec<Value> = parsed(&run).iter().map(|line| line["stream"].clone()).collect();
+    assert_eq!(streams.iter().filter_map(Value::as_str).collect::<Vec<_>>(), ["stdout", "stderr"]);
+}
+
+#[test]
+fn the_title_of_a_page_is_text() {
+    let page = page(&Target::new("a<b&c", |_| {}), &every_event());
+    assert!(page.contains("<title>a&lt;b&amp;c: correctness</title>"));
 }
 
 /// What a run says can end neither the element that holds it nor the page.

@@ -63,6 +63,15 @@ impl Violation {
         self
     }
 
+    /// What it is as the failure of a run, for tests of a checker.
+    ///
+    /// ```
+    /// assert_eq!(sim_core::Violation::new("a read is stale").failure().message, "a read is stale");
+    /// ```
+    pub fn failure(&self) -> &Failure {
+        &self.0
+    }
+
     /// A violation found for the place where its checker was made, of one of its kinds.
     pub(crate) fn at(place_made: &Location<'_>, kind: &str, message: String) -> Violation {
         let origin = format!("{} {kind}", place(place_made));

@@ -256,3 +256,6 @@ async fn audit(broker: SocketAddr) {
         sleep(WAIT).await;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -238,3 +238,6 @@ async fn audit(mut way: Way, model: Shared) {
         sleep(LASTING).await;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -168,6 +168,7 @@ impl Exponential {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+    use std::sync::Barrier;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -217,13 +218,17 @@ mod tests {
         let (shared, alone) = (Exponential::seeded(Backoff::new(SECOND, SECOND), 1), {
             Exponential::seeded(Backoff::new(SECOND, SECOND), 1)
         });
+        let start = Barrier::new(4);
         let taken = std::thread::scope(|scope| {
-            let take = || (0..1_000).map(|_| shared.number()).collect::<Vec<_>>();
+            let take = || {
+                start.wait();
+                (0..20_000).map(|_| shared.number()).collect::<Vec<_>>()
+            };
             let threads = [(); 4].map(|()| scope.spawn(take));
             threads.map(|thread| thread.join().expect("it takes numbers")).concat()
         });
         let taken: BTreeSet<u64> = taken.into_iter().collect();
-        assert_eq!(taken, (0..4_000).map(|_| alone.number()).collect());
+        assert_eq!(taken, (0..80_000).map(|_| alone.number()).collect());
     }
 
     #[test]

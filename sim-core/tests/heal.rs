@@ -149,9 +149,23 @@ fn a_handle_tells_whether_something_of_its_control_stays() {
     assert_eq!(failed, None);
 }
 
-/// What stays lasts to the end of the run, and that is what is said of it.
 #[test]
-fn what_is_in_force_after_the_heal_is_said_as_it_is() {
+fn what_is_in_force_after_the_heal_is_said_of_each_control() {
+    for (name, control) in CONTROLS {
+        let failure = failure(move |sim| {
+            let hosts = hosts(sim);
+            sim.at(1.s(), control(&hosts));
+            sim.eventually("never", 5.s(), |_| false);
+        });
+        let details = failure.expect("it never comes about").details.join("\n");
+        assert_eq!(details.matches("in force: ").count(), 1, "{name}: {details}");
+        assert!(!details.contains("db,") && !details.contains(",db"), "{name}: {details}");
+    }
+}
+
+/// What stays lasts to the end of the run.
+#[test]
+fn what_is_in_force_after_the_heal_has_no_end() {
     let failure = failure(|sim| {
         let Hosts { db, dep, .. } = hosts(sim);
         let all = [db.hosts(), dep.hosts()].concat();

@@ -154,6 +154,25 @@ fn no_datagram_is_lost_after_the_heal() {
 }
 
 #[test]
+fn no_fault_is_drawn_after_the_heal() {
+    let target = Target::new("drawn", |sim| {
+        sim.set_dimension("faults", 60);
+        db(sim);
+        sim.faults(FaultSpec::new().count(60).pause(1.s()));
+        sim.client("worker", |_| sleep(5.s()));
+        sim.eventually("never", 500.s(), |_| false);
+    });
+    for seed in 0..5 {
+        let run = run(&target, &Input::Seed(seed), WATCHDOG);
+        assert_eq!(run.class(), Some(Class::Liveness), "seed {seed}");
+        let trace = run.history.trace().to_string();
+        let (before, after) = trace.split_once("control      heal").expect("it is healed");
+        assert!(before.contains("control      begin "), "seed {seed}: {before}");
+        assert!(!after.contains("control      begin "), "seed {seed}: {after}");
+    }
+}
+
+#[test]
 fn a_process_that_ended_by_itself_stays_so_and_one_that_never_started_too() {
     passed(|sim| {
         let once = sim.node(NodeSpec::new("once"), |_| sleep(1.s()));

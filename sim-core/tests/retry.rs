@@ -50,6 +50,28 @@ fn moments(run: &Run) -> Vec<String> {
     lines.map(|(_, moments)| moments.to_owned()).collect()
 }
 
+/// The wait after so many attempts failed is that of so many: the next one may be a thousand times as
+/// long.
+#[test]
+fn the_first_wait_is_the_shortest() {
+    let target = Target::new("waits", |sim| {
+        sim.client("client", |_| async {
+            let backoff = Backoff::new(1.s(), 1_000_000.s()).factor(1_000);
+            let (start, mut moments) = (Instant::now(), Vec::new());
+            let attempt = || {
+                moments.push(start.elapsed());
+                std::future::ready(Err::<(), ()>(()))
+            };
+            let result = Exponential::new(backoff).retry(3, attempt).await;
+            let waits = [moments[1] - moments[0], moments[2] - moments[1]];
+            always!(result.is_err() && waits[0] <= 1.s() + 1.ms(), "{waits:?}");
+            always!(waits[1] > 1.s() && waits[1] <= 1_000.s() + 1.ms(), "{waits:?}");
+        });
+    });
+    let run = run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60));
+    assert_eq!(run.failure, None);
+}
+
 #[test]
 fn a_run_seeds_the_waits_of_each_client() {
     let first = run_with(1);

@@ -92,6 +92,9 @@ fn an_offset_past_what_was_done_is_found() {
     both(&[1], &lines, &format!("{what} committed 2 of partition 0, of [1, 2] done {{1}}"));
     let lines = after_taken(&["commit 1 0 3"]);
     both(&[1, 2], &lines, &format!("{what} committed 3 of partition 0, of [1, 2] done {{1, 2}}"));
+    // Those of the other partition do not count.
+    let lines = after_taken(&["commit 1 1 1"]);
+    both(&[1, 2], &lines, &format!("{what} committed 1 of partition 1, of [3] done {{1, 2}}"));
     // The record came after the commit.
     let lines = ["record 1 0 0", "commit 1 0 2", "record 2 0 0"];
     both(&[1, 2], &lines, &format!("{what} committed 2 of partition 0, of [1] done {{1, 2}}"));

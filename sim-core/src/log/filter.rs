@@ -5,8 +5,8 @@ use std::str::FromStr;
 use tracing_core::{Level, LevelFilter};
 use tracing_subscriber::filter::Targets;
 
-/// A filter of events by target and level, in the directives of `tracing`: `debug`, or
-/// `info,db::store=trace`. What no directive is about is not heard.
+/// A filter of events by target and level, in two of the directives of `tracing`, `LEVEL` and
+/// `TARGET=LEVEL`: `debug`, or `info,db::store=trace`. What no directive is about is not heard.
 ///
 /// ```
 /// use sim_core::log::LogFilter;
@@ -14,6 +14,7 @@ use tracing_subscriber::filter::Targets;
 /// let filter: LogFilter = "warn,db::store=debug".parse().unwrap();
 /// assert_eq!(filter.to_string(), "db::store=debug,warn");
 /// assert!("db=loud".parse::<LogFilter>().is_err());
+/// assert!("loud".parse::<LogFilter>().is_err(), "a target alone is none");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogFilter(Targets);
@@ -23,12 +24,15 @@ impl Eq for LogFilter {}
 /// Why a text is no filter.
 #[derive(Debug, thiserror::Error)]
 pub enum LogFilterError {
-    /// It says nothing.
-    #[error("empty")]
+    /// It says nothing, or a directive of it does not.
+    #[error("a directive is empty")]
     Empty,
-    /// A directive is none.
-    #[error("{0}")]
-    Directive(#[from] tracing_subscriber::filter::ParseError),
+    /// A directive says another level than there is.
+    #[error("{0:?} is no level; one of a target is TARGET=LEVEL")]
+    Level(String),
+    /// A directive says another target than a program can have.
+    #[error("{0:?} is no target")]
+    Target(String),
 }
 
 impl LogFilter {
@@ -49,11 +53,30 @@ impl FromStr for LogFilter {
     type Err = LogFilterError;
 
     fn from_str(text: &str) -> Result<LogFilter, LogFilterError> {
-        match text.trim() {
-            "" => Err(LogFilterError::Empty),
-            text => Ok(LogFilter(text.parse()?)),
+        let mut targets = Targets::new();
+        for directive in text.split(',').map(str::trim) {
+            targets = match directive.split_once('=') {
+                None if directive.is_empty() => return Err(LogFilterError::Empty),
+                None => targets.with_default(level_of(directive)?),
+                Some((target, level)) => targets.with_target(target_of(target)?, level_of(level)?),
+            };
         }
+        Ok(LogFilter(targets))
     }
+}
+
+/// Reads a level. Crates of `tracing` take a word that is none as a target: then `SIM_LOG=inof` would
+/// hear nothing, and say nothing of it.
+fn level_of(text: &str) -> Result<LevelFilter, LogFilterError> {
+    let level = if text.is_empty() { None } else { text.parse().ok() };
+    level.ok_or_else(|| LogFilterError::Level(text.to_owned()))
+}
+
+/// Reads a target. Those of spans and fields, in brackets, are not among them.
+fn target_of(text: &str) -> Result<&str, LogFilterError> {
+    let is_odd = |character: char| character.is_whitespace() || "[]{}".contains(character);
+    let is_target = !text.is_empty() && !text.contains(is_odd);
+    is_target.then_some(text).ok_or_else(|| LogFilterError::Target(text.to_owned()))
 }
 
 impl fmt::Display for LogFilter {

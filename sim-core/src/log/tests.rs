@@ -112,9 +112,27 @@ fn the_filter_is_of_levels_and_targets() {
 
 #[test]
 fn a_filter_that_cannot_be_read_is_an_error() {
-    for text in ["", " ", "db=loud"] {
-        assert!(text.parse::<LogFilter>().is_err(), "{text:?}");
+    let check = |text: &str, reason: &str| {
+        assert_eq!(text.parse::<LogFilter>().unwrap_err().to_string(), reason, "{text:?}");
+    };
+    for text in ["", " ", ",", "info,", "info,,db=debug"] {
+        check(text, "a directive is empty");
     }
+    for (text, word) in [("inof", "inof"), ("info,9", "9"), ("debug info", "debug info")] {
+        check(text, &format!("{word:?} is no level; one of a target is TARGET=LEVEL"));
+    }
+    for (text, word) in [("db=loud", "loud"), ("db=", ""), ("db=info=debug", "info=debug")] {
+        check(text, &format!("{word:?} is no level; one of a target is TARGET=LEVEL"));
+    }
+    for (text, word) in [("=info", ""), ("[span]=info", "[span]"), ("my db=info", "my db")] {
+        check(text, &format!("{word:?} is no target"));
+    }
+}
+
+#[test]
+fn a_filter_may_have_spaces_between_its_directives() {
+    let filter: LogFilter = " info, db::store=TRACE ".parse().unwrap();
+    assert_eq!(filter, "info,db::store=trace".parse().unwrap());
 }
 
 /// A server that says what it does, and a client that fails in the end.

@@ -45,8 +45,8 @@
 //!
 //! # What nodes say
 //! Events and spans of `tracing` in the code of nodes are in traces and in the last lines of a report,
-//! with the node and its virtual time: `INFO request{id=3}: retry attempt=2`. `SIM_LOG` says which, in
-//! the directives of `tracing`; `INFO` and above of every target, if it is not set. They are beside the
+//! with the node and its virtual time: `INFO request{id=3}: retry attempt=2`. `SIM_LOG` says which, by
+//! `LEVEL` and `TARGET=LEVEL`; `INFO` and above of every target, if it is not set. They are beside the
 //! history ([`crate::log`]): no hash knows them. Sweeps and fuzzing hear none of them; a failing run is
 //! made once more to be heard. A process that sets a subscriber of its own keeps it, and has no lines
 //! of nodes in its traces.

@@ -6,6 +6,7 @@
 use crate::run::Target;
 use crate::screen::above_bars;
 use crate::settings::workspace;
+use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -40,12 +41,13 @@ impl Identity<'_> {
     pub(crate) fn replay(&self) -> String {
         let command = front();
         match self.subject {
-            Subject::Seeds(seeds) => format!("SIM_SEEDS={seeds} {command}"),
+            Subject::Seeds(seeds) => format!("SIM_SEEDS={} {command}", word(seeds)),
             Subject::File(file) => {
                 let (name, shown) = (self.target.name(), below_workspace(file));
                 let is_named = file.parent().is_some_and(|folder| folder.ends_with(name));
-                let named = if is_named { String::new() } else { format!("SIM_TARGET={name} ") };
-                format!("SIM_INPUT={} {named}{command}", shown.display())
+                let named =
+                    if is_named { String::new() } else { format!("SIM_TARGET={} ", word(name)) };
+                format!("SIM_INPUT={} {named}{command}", word(&shown.to_string_lossy()))
             }
         }
     }
@@ -76,6 +78,16 @@ impl fmt::Display for Identity<'_> {
             self.replay(),
         )
     }
+}
+
+/// A word as a shell reads it: in quotes, where it would be another thing or several without them.
+fn word(text: &str) -> Cow<'_, str> {
+    let is_plain =
+        |character: char| character.is_alphanumeric() || "_-./:=,+@%".contains(character);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("'{}'", text.replace('\'', r"'\''")))
 }
 
 /// A path as it is written below the folder of the workspace, where it is there.
@@ -179,6 +191,24 @@ pub(crate) fn artifacts() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_is_read_by_a_shell_as_it_was_meant() {
+        for text in ["my folder/min", "it's", "a;b", "$HOME", "*", " 7", "", "été", "0..=9,c0ffee1"]
+        {
+            let command = format!("printf %s {}", word(text));
+            let output = Command::new("sh").args(["-c", &command]).output().expect("sh is there");
+            assert_eq!(String::from_utf8_lossy(&output.stdout), text, "{command}");
+        }
+        let plain = "target/sim/upper/panic-60995b4c2f58-min";
+        assert_eq!(word(plain), plain);
+
+        let target = Target::new("db", |_| {});
+        let of = |subject| Identity { target: &target, subject }.replay();
+        let replay = of(Subject::File(Path::new("/my folder/min")));
+        assert!(replay.starts_with("SIM_INPUT='/my folder/min' SIM_TARGET=db cargo "), "{replay}");
+        assert!(of(Subject::Seeds(" 7")).starts_with("SIM_SEEDS=' 7' cargo "));
+    }
 
     #[test]
     fn a_test_of_the_name_of_its_package_is_not_taken_for_the_library() {

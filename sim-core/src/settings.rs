@@ -208,7 +208,19 @@ impl Settings {
     /// See [`SettingsError`]; of several mistakes, the first in a fixed order.
     pub fn from_env() -> Result<Settings, SettingsError> {
         check_names(env::vars_os().map(|(name, _)| name))?;
-        Settings::parse(|variable| env::var_os(variable))
+        let settings = Settings::parse(|variable| env::var_os(variable))?;
+        settings.check_target(env::var_os("SIM_TARGET"))?;
+        Ok(settings)
+    }
+
+    /// A target is of a file, so that no one takes a sweep of something else for one of it.
+    fn check_target(&self, target: Option<OsString>) -> Result<(), SettingsError> {
+        let Some(target) = target.filter(|_| self.input.is_none()) else { return Ok(()) };
+        Err(SettingsError::Unfit {
+            variable: "SIM_TARGET",
+            text: target.to_string_lossy().into_owned(),
+            reason: "it names the target of SIM_INPUT, which is not set",
+        })
     }
 
     /// Reads the variables that `lookup` gives.

@@ -226,6 +226,18 @@ fn values_that_are_not_utf8_are_errors() {
 }
 
 #[test]
+fn a_target_without_a_file_is_an_error() {
+    let check = |input: Option<&str>, target: Option<&str>| {
+        let settings = Settings { input: input.map(PathBuf::from), ..Settings::default() };
+        settings.check_target(target.map(OsString::from)).map_err(|error| error.to_string())
+    };
+    assert_eq!(check(None, None), Ok(()));
+    assert_eq!(check(Some("file"), Some("db")), Ok(()));
+    let reason = "cannot use SIM_TARGET=db: it names the target of SIM_INPUT, which is not set";
+    assert_eq!(check(None, Some("db")), Err(reason.to_owned()));
+}
+
+#[test]
 fn unknown_names_are_errors() {
     let check = |names: &[&str]| check_names(names.iter().map(OsString::from));
     assert!(check(&["PATH", "SIMPLE", "MY_SIM_SEED"]).is_ok());

@@ -2,10 +2,11 @@
 //!
 //! It is made when a program first asks, and emptied at the end of the run. Its path is the same in
 //! every run that is alone on its machine: the first of some numbered folders that no other run
-//! holds a lock on. A program that says its path elsewhere may so differ from run to run.
+//! holds a lock on. A program that says its path elsewhere may so differ from run to run. What killed
+//! processes left in any of them is forgotten before the first run of a process that asks.
 //!
-//! It is below `TMPDIR` where that is set; else in memory, below `/dev/shm`, where there is much of
-//! it; else in the folder for temporary files. The files of a run live for a few milliseconds, and a
+//! It is below `TMPDIR` where that is set to something; else in memory, below `/dev/shm`, where there
+//! is much of it; else below `/tmp`. The files of a run live for a few milliseconds, and a
 //! disk would take longer to forget them than the run takes.
 
 use hostsim::seam::outside;
@@ -35,12 +36,12 @@ pub(crate) fn root() -> &'static Path {
 }
 
 /// The root, by the value of `TMPDIR` and by how many bytes are free in memory, where there is such
-/// a folder.
+/// a folder. A relative one is made absolute: it means the same folder wherever the process goes.
 fn root_of(set: Option<OsString>, free: Option<u64>) -> PathBuf {
-    match (set, free) {
-        (Some(folder), _) => folder.into(),
+    match (set.filter(|folder| !folder.is_empty()), free) {
+        (Some(folder), _) => std::path::absolute(&folder).unwrap_or_else(|_| folder.into()),
         (None, Some(bytes)) if bytes >= MEMORY_MIN => OsStr::from_bytes(MEMORY.to_bytes()).into(),
-        (None, _) => std::env::temp_dir(),
+        (None, _) => PathBuf::from("/tmp"),
     }
 }
 
@@ -86,6 +87,8 @@ fn lock() -> io::Result<Locked> {
     let user = fs::metadata("/proc/self")?.uid();
     let root = root().join(format!("sim-{user}"));
     fs::create_dir_all(&root)?;
+    static SWEPT: OnceLock<()> = OnceLock::new();
+    SWEPT.get_or_init(|| forget_killed(&root));
     for number in 0..FOLDERS_MAX {
         let path = root.join(format!("{number:04}"));
         let lock = File::create(path.with_extension("lock"))?;
@@ -96,6 +99,19 @@ fn lock() -> io::Result<Locked> {
         }
     }
     Err(io::Error::from(io::ErrorKind::StorageFull))
+}
+
+/// Empties the folders whose processes were killed: below `/dev/shm` they hold memory, and the next
+/// run takes over the first of them alone. What cannot be removed is left to whoever has its number.
+fn forget_killed(root: &Path) {
+    for number in 0..FOLDERS_MAX {
+        let path = root.join(format!("{number:04}"));
+        // The locks stay, without a gap: their numbers were handed out in order.
+        let Ok(lock) = File::open(path.with_extension("lock")) else { break };
+        if lock.try_lock().is_ok() {
+            let _ = fs::remove_dir_all(&path);
+        }
+    }
 }
 
 /// An empty folder in place of what a killed process left.
@@ -122,6 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
+<<<<<<< HEAD
     fn the_root_is_where_it_was_asked_for_or_in_memory_where_there_is_room() {
         let set = |free| root_of(Some("/somewhere".into()), free);
         assert_eq!([None, Some(u64::MAX)].map(set), [(); 2].map(|()| PathBuf::from("/somewhere")));
@@ -133,6 +150,19 @@ mod tests {
         let path = folder.of("db").unwrap();
         folder.clear();
         assert!(path.starts_with(root()), "{} is below {}", path.display(), root().display());
+=======
+    fn folders_of_killed_processes_are_emptied_and_those_of_others_stay() {
+        let root = std::env::temp_dir().join(format!("killed-{}", std::process::id()));
+        let folders = ["0000", "0001", "0002"].map(|number| root.join(number));
+        let locks = folders.each_ref().map(|folder| {
+            write(folder, "db/data", b"x").unwrap();
+            File::create(folder.with_extension("lock")).unwrap()
+        });
+        locks[1].lock().unwrap();
+        forget_killed(&root);
+        assert_eq!(folders.map(|folder| folder.exists()), [false, true, false]);
+        fs::remove_dir_all(&root).unwrap();
+>>>>>>> 1e10982 (sim-core: what killed processes left of their hosts' files is removed)
     }
 
     #[test]

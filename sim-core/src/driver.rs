@@ -80,6 +80,7 @@ const READY_MAX: usize = 256;
 
 impl Sim {
     /// Makes the hosts of a node, as many as the swarm says.
+    #[track_caller]
     pub(crate) fn seat(&mut self, spec: &NodeSpec, app: Option<&App>) -> Node {
         let (min, max) = (*spec.replicas.start(), *spec.replicas.end());
         let count = match max - min {
@@ -116,8 +117,12 @@ impl Sim {
         node
     }
 
-    /// Makes a host and what is handed to it.
+    /// Makes a host and what is handed to it. Two of one name would have the same entropy and files,
+    /// and nobody could tell them apart in a trace.
+    #[track_caller]
     fn add_host(&mut self, name: &str) -> (HostId, [IpAddr; 2]) {
+        let is_taken = self.seats.iter().any(|seat| seat.facts.name == name);
+        assert!(!is_taken, "a node has the name {name} already; replicas make several of one name");
         let shape = &self.shape;
         let mut stream = self.entropy.child("node").child(name).stream();
         let (host, addresses) = self.world.with(|network| {

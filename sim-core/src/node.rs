@@ -16,6 +16,9 @@ use std::path::{Component, Path};
 use std::rc::Rc;
 use std::time::Duration;
 
+/// The most bytes of a name: those of a label of DNS (RFC 1035 2.3.4).
+const NAME_MAX: usize = 63;
+
 /// A panic of a node's program.
 ///
 /// ```
@@ -105,7 +108,19 @@ pub struct NodeSpec {
 
 impl NodeSpec {
     /// A node with one replica.
+    ///
+    /// # Panics
+    /// Where the name is not one of a host: at most 63 ASCII letters, digits, `-`, `_` and `.`, with
+    /// a letter or digit first. It stands in addresses, in lines of traces and in paths.
+    #[track_caller]
     pub fn new(name: &str) -> NodeSpec {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        assert!(
+            (1..=NAME_MAX).contains(&name.len())
+                && name.as_bytes()[0].is_ascii_alphanumeric()
+                && name.bytes().all(is_part),
+            "a name is 1 to {NAME_MAX} letters, digits, `-`, `_` and `.`, not {name:?}"
+        );
         NodeSpec { name: name.to_owned(), replicas: 1..=1, settings: Settings::default() }
     }
 
@@ -205,6 +220,7 @@ where
 }
 
 impl From<&str> for NodeSpec {
+    #[track_caller]
     fn from(name: &str) -> NodeSpec {
         NodeSpec::new(name)
     }

@@ -213,6 +213,10 @@ impl Sim {
     /// # sim_core::sweep::test(&sim_core::Target::new("echo", test), 0..4);
     /// ```
     /// A program that returns ends its process, as `main` does, with what it still has running.
+    ///
+    /// # Panics
+    /// Where a node, a client or a replica of the run has this name.
+    #[track_caller]
     pub fn node<A, F, T>(&mut self, spec: impl Into<NodeSpec>, app: A) -> Node
     where
         A: Fn(Process) -> F + 'static,
@@ -246,6 +250,7 @@ impl Sim {
     /// # }
     /// # sim_core::sweep::test(&sim_core::Target::new("count", build), 0..4);
     /// ```
+    #[track_caller]
     pub fn client<A, F>(&mut self, name: &str, app: A) -> Node
     where
         A: Fn(Process) -> F + 'static,
@@ -257,6 +262,7 @@ impl Sim {
 
     /// Adds a client that starts once the workload and every other client have ended: it sees what
     /// they left, while the system goes on and what was drawn to befall it still may.
+    #[track_caller]
     pub fn last_client<A, F>(&mut self, name: &str, app: A) -> Node
     where
         A: Fn(Process) -> F + 'static,
@@ -266,6 +272,7 @@ impl Sim {
         self.add_client(NodeSpec::new(name).stopped(), app)
     }
 
+    #[track_caller]
     pub(crate) fn add_client<A, F>(&mut self, mut spec: NodeSpec, app: A) -> Node
     where
         A: Fn(Process) -> F + 'static,

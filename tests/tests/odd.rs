@@ -3,6 +3,7 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use sim_core::failure::{Class, Failure};
+use sim_core::node::NodeSpec;
 use sim_core::run::{Input, Run, run, run_reusing};
 use sim_core::settings::{Seeds, Settings};
 use sim_core::workload::{Operation, Outcome, WorkloadSpec};
@@ -143,6 +144,34 @@ fn a_dimension_past_its_bounds_says_so() {
         Class::Panic,
         "the largest value of a dimension is 255 at most, not 18446744073709551615",
     );
+}
+
+#[test]
+fn two_nodes_of_one_name_say_so() {
+    check(
+        |sim| {
+            sim.node(NodeSpec::new("db").replicas(2..=2), |_| async {});
+            sim.client("db-1", |_| async {});
+        },
+        Class::Panic,
+        "a node has the name db-1 already",
+    );
+}
+
+#[test]
+fn a_name_that_no_host_could_have_says_so() {
+    for name in ["", ".", "../db", "/db", "my db", "db:7", "é", &"a".repeat(64)] {
+        let target = Target::new("odd", {
+            let name = name.to_owned();
+            move |sim: &mut Sim| {
+                sim.client(&name, |_| async {});
+            }
+        });
+        let failure = run(&target, &Input::Seed(0), WATCHDOG).failure.expect("it does not pass");
+        let reason = "a name is 1 to 63 letters, digits, `-`, `_` and `.`, not";
+        assert!(failure.message.contains(&format!("{reason} {name:?}")), "{failure}");
+        assert!(failure.origin.starts_with("tests/tests/odd.rs:"), "{failure}");
+    }
 }
 
 #[test]

@@ -387,7 +387,7 @@ fn a_destructor_that_panics_in_the_run_is_class_panic() {
             });
         },
         Class::Panic,
-        "node client panicked in a task of tests/tests/odd.rs:351: a bomb was dropped",
+        "node client panicked in a task of tests/tests/odd.rs:380: a bomb was dropped",
     );
 }
 

@@ -1,9 +1,9 @@
 //! Color for reports on a terminal. Text that goes elsewhere is as it was written.
 //!
-//! It asks for nothing but whether standard error is a terminal and whether `NO_COLOR` says
-//! something, as no-color.org has it. It changes no letter: without its escapes a report is the same.
+//! It asks for nothing but whether standard error is a terminal, whether `TERM` says that it can do
+//! more than letters, and whether `NO_COLOR` says something, as no-color.org has it. It changes no letter: without its escapes a report is the same.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 
@@ -15,15 +15,15 @@ const PLAIN: &str = "\x1b[0m";
 /// A report as it goes to standard error.
 pub(crate) fn report(text: &str) -> String {
     static IS_ON: OnceLock<bool> = OnceLock::new();
-    let is_on = IS_ON.get_or_init(|| {
-        is_wanted(std::env::var_os("NO_COLOR").as_deref(), std::io::stderr().is_terminal())
-    });
+    let is_on = IS_ON
+        .get_or_init(|| is_wanted(|name| std::env::var_os(name), std::io::stderr().is_terminal()));
     if *is_on { painted(text) } else { text.to_owned() }
 }
 
-/// Whether there is color, by the value of `NO_COLOR` and by whether somebody looks.
-fn is_wanted(no_color: Option<&OsStr>, is_terminal: bool) -> bool {
-    is_terminal && no_color.is_none_or(OsStr::is_empty)
+/// Whether there is color, by the variables that `lookup` gives and by whether somebody looks.
+fn is_wanted(lookup: impl Fn(&str) -> Option<OsString>, is_terminal: bool) -> bool {
+    let is_refused = lookup("NO_COLOR").is_some_and(|value| !value.is_empty());
+    is_terminal && !is_refused && lookup("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
 /// The head in red, the names of its parts bold, the trace faint but for the failure in it.
@@ -93,13 +93,18 @@ mod tests {
 
     #[test]
     fn there_is_color_on_a_terminal_where_nobody_refuses_it() {
-        let wanted =
-            |no_color: Option<&str>, is_terminal| is_wanted(no_color.map(OsStr::new), is_terminal);
-        assert_eq!(
-            [None, Some(""), Some("1")].map(|value| wanted(value, true)),
-            [true, true, false]
-        );
-        assert_eq!([None, Some(""), Some("1")].map(|value| wanted(value, false)), [false; 3]);
+        let wanted = |is_terminal: bool, set: &[(&str, &str)]| {
+            let lookup = |name: &str| {
+                let (_, value) = set.iter().find(|(other, _)| *other == name)?;
+                Some(OsString::from(value))
+            };
+            is_wanted(lookup, is_terminal)
+        };
+        assert!(wanted(true, &[]));
+        assert!(wanted(true, &[("TERM", "xterm"), ("NO_COLOR", "")]));
+        assert!(!wanted(true, &[("TERM", "dumb")]));
+        assert!(!wanted(true, &[("TERM", "xterm"), ("NO_COLOR", "1")]));
+        assert!(!wanted(false, &[]));
     }
 
     #[test]

@@ -160,7 +160,7 @@ fn two_nodes_of_one_name_say_so() {
 
 #[test]
 fn a_name_that_no_host_could_have_says_so() {
-    for name in ["", ".", "../db", "/db", "my db", "db:7", "é", &"a".repeat(64)] {
+    for name in ["", ".", "../db", "/db", "my\ndb", &"a".repeat(201)] {
         let target = Target::new("odd", {
             let name = name.to_owned();
             move |sim: &mut Sim| {
@@ -168,7 +168,7 @@ fn a_name_that_no_host_could_have_says_so() {
             }
         });
         let failure = run(&target, &Input::Seed(0), WATCHDOG).failure.expect("it does not pass");
-        let reason = "a name is 1 to 63 letters, digits, `-`, `_` and `.`, not";
+        let reason = "a name is 1 to 200 bytes, without `/` and a dot in front, not";
         assert!(failure.message.contains(&format!("{reason} {name:?}")), "{failure}");
         assert!(failure.origin.starts_with("tests/tests/odd.rs:"), "{failure}");
     }

@@ -18,7 +18,7 @@
 //! | `SIM_SHRINK` | as `SIM_WATCHDOG`, or `off` | the most real time to shrink a failure; without it 5 s for one that a sweep finds, 10 s for libFuzzer's, none for a file. Others that are met on the way take as long again at most |
 //! | `SIM_CHILD` | the name of a target | the simulator's own: the process makes one run and says its hash ([`child`](crate::child)) |
 //!
-//! `NO_COLOR` keeps reports plain on a terminal.
+//! `NO_COLOR` keeps reports plain on a terminal, and so does `TERM=dumb`.
 //!
 //! # Exit codes
 //! A replay of `SIM_INPUT` by a binary that returns [`Replayed::exit_code`] ends with that of the

@@ -208,7 +208,9 @@ impl Sim {
         F: Future<Output = ()> + 'static,
     {
         let host = HostId(self.seats.len() as u32);
-        let node = self.add_client(NodeSpec::new(name).stopped(), app);
+        // A property may have any letter; a host has a folder of its name.
+        let host_name = name.replace('/', "-");
+        let node = self.add_client(NodeSpec::new(&host_name).stopped(), app);
         self.await_goal(name, Goal::Probe(host), bound);
         node
     }

@@ -8,7 +8,9 @@
 //!
 //! A bug that needs several dimensions at once is rare in the whole swarm. Where such a corner is
 //! known, [`Sim::churn`](crate::Sim::churn) names it, and a part of the runs is in it. Keep that
-//! part small: what is outside of every region is tested by the others.
+//! part small: what is outside of every region is tested by the others. The planted broker, whose old
+//! generations commit late, fails in 159 of 10,000 seeds by default and in 246 in a region of its own
+//! (`cargo test --release -p sim-tests --test planted -- --nocapture`).
 //!
 //! The harness's own, in which a test may set, narrow or leave each:
 //!

@@ -23,6 +23,7 @@ use super::parts::line::{Answer, Caller};
 use super::parts::log;
 use super::parts::serve::PORT;
 use arbitrary::{Arbitrary, Unstructured};
+use sim_core::check::fail;
 use sim_core::lifecycle::Lifecycle;
 use sim_core::node::{Node, NodeSpec};
 use sim_core::workload::{Client, Operation, OperationId, Outcome, WorkloadSpec};
@@ -35,7 +36,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::Mutex;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 /// How long a consumer may be silent: longer than the longest record and the lines around it on the
 /// slowest way.
@@ -243,18 +244,10 @@ async fn act(
 /// Waits until no record is left, and then for a consumer that comes back from whatever befell it.
 async fn audit(broker: SocketAddr) {
     let mut caller = Caller::new(broker);
-    let end = Instant::now() + HEALED;
-    loop {
-        let answer = caller.ask("left", HEALED).await;
-        if answer == Answer::Reply("left 0".to_owned()) {
-            return sleep(LASTING).await;
-        }
-        always!(Instant::now() < end, "no record is left after {HEALED:?}, not {answer:?}");
-        if Instant::now() >= end {
-            return;
-        }
-        sleep(WAIT).await;
+    if let Err(answer) = caller.wait_for_none_left(HEALED, WAIT).await {
+        fail(format!("no record is left after {HEALED:?}, not {answer:?}"));
     }
+    sleep(LASTING).await;
 }
 
 #[cfg(test)]

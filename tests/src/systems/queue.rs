@@ -17,6 +17,7 @@ use super::parts::line::{Answer, Caller, Lines};
 use super::parts::log::{self, Log};
 use super::parts::serve::{PORT, answer_each, serve};
 use arbitrary::{Arbitrary, Unstructured};
+use sim_core::check::fail;
 use sim_core::node::NodeSpec;
 use sim_core::process::{Process, Signal};
 use sim_core::workload::{Client, Operation, OperationId, Outcome, WorkloadSpec};
@@ -368,16 +369,8 @@ async fn act(
 /// Waits until no job is left, and then for a worker that comes back from whatever befell it.
 async fn audit(broker: SocketAddr) {
     let mut caller = Caller::new(broker);
-    let end = Instant::now() + HEALED;
-    loop {
-        let answer = caller.ask("left", HEALED).await;
-        if answer == Answer::Reply("left 0".to_owned()) {
-            return sleep(LASTING).await;
-        }
-        always!(Instant::now() < end, "no job is left after {HEALED:?}, not {answer:?}");
-        if Instant::now() >= end {
-            return;
-        }
-        sleep(IDLE_MAX).await;
+    if let Err(answer) = caller.wait_for_none_left(HEALED, IDLE_MAX).await {
+        fail(format!("no job is left after {HEALED:?}, not {answer:?}"));
     }
+    sleep(LASTING).await;
 }

@@ -2,23 +2,12 @@
 //! wrong in other ways than the planted one.
 
 use super::*;
+use crate::systems::parts::judging::{folder, text};
 use crate::systems::parts::line::Lines;
 use crate::systems::parts::serve::{answer_each, serve};
 use sim_core::failure::{Class, Failure};
 use sim_core::run::{Input, run};
-use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::task::JoinSet;
-
-/// A folder with the log of a broker that wrote these lines.
-fn folder(lines: &[&str]) -> PathBuf {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let folder = std::env::temp_dir().join(format!("sim-broker-{}-{number}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let mut log = log::Log::open(&folder).unwrap();
-    lines.iter().for_each(|line| log.append(line));
-    folder
-}
 
 /// What is said, step by step and in the end, of a broker that wrote these lines, where clients sent
 /// records one to four, and were told that the first two were taken.
@@ -39,12 +28,6 @@ fn judged(done: &[u64], lines: &[&str]) -> [Result<(), String>; 2] {
     let judged = [step, model.end()].map(|result| result.map_err(text));
     std::fs::remove_dir_all(folder).unwrap();
     judged
-}
-
-/// The message of a violation, and its last fact.
-fn text(violation: Violation) -> String {
-    let Failure { message, details, .. } = violation.failure();
-    [Some(message), details.last()].into_iter().flatten().cloned().collect::<Vec<_>>().join("; ")
 }
 
 #[track_caller]

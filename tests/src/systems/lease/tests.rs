@@ -2,20 +2,9 @@
 //! wrong in other ways than the planted one.
 
 use super::*;
+use crate::systems::parts::judging::{folder, text};
 use sim_core::failure::{Class, Failure};
 use sim_core::run::{Input, run};
-use std::sync::atomic::{AtomicU32, Ordering};
-
-/// A folder with the log of a store that wrote these lines.
-fn folder(lines: &[&str]) -> PathBuf {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let folder = std::env::temp_dir().join(format!("sim-lease-{}-{number}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let mut log = log::Log::open(&folder).unwrap();
-    lines.iter().for_each(|line| log.append(line));
-    folder
-}
 
 fn set(numbers: &[u64]) -> Set {
     let mut set = Set::default();
@@ -34,12 +23,6 @@ fn judged(told: &[u64], lines: &[&str]) -> [Result<(), String>; 2] {
     let judged = [model.step(), model.end()].map(|result| result.map_err(text));
     std::fs::remove_dir_all(folder).unwrap();
     judged
-}
-
-/// The message of a violation, and its last fact.
-fn text(violation: Violation) -> String {
-    let Failure { message, details, .. } = violation.failure();
-    [Some(message), details.last()].into_iter().flatten().cloned().collect::<Vec<_>>().join("; ")
 }
 
 #[track_caller]

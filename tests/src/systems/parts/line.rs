@@ -117,4 +117,23 @@ impl Caller {
         lines.write(request).await?;
         lines.read().await
     }
+
+    /// Asks how much is left, with rests, until nothing is; gives the last answer where the time is up.
+    pub async fn wait_for_none_left(
+        &mut self,
+        patience: Duration,
+        rest: Duration,
+    ) -> Result<(), Answer> {
+        let end = Instant::now() + patience;
+        loop {
+            let answer = self.ask("left", patience).await;
+            if answer == Answer::Reply("left 0".to_owned()) {
+                return Ok(());
+            }
+            if Instant::now() >= end {
+                return Err(answer);
+            }
+            sleep(rest).await;
+        }
+    }
 }

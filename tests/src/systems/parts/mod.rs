@@ -2,6 +2,8 @@
 //! the disk, a server that ends when it is told to, and the life that befalls its hosts.
 
 pub mod http;
+#[cfg(test)]
+pub mod judging;
 pub mod life;
 pub mod line;
 pub mod log;

@@ -19,6 +19,11 @@ use std::time::Duration;
 
 const WATCHDOG: Duration = Duration::from_secs(60);
 
+/// The default's runs, and more time than they take: a busy machine changes no row.
+fn budget() -> Budget {
+    Budget { time_max: Duration::from_secs(3600), ..Budget::default() }
+}
+
 fn main() -> ExitCode {
     let (count, only) = (std::env::args().nth(1), std::env::args().nth(2));
     let count = match count.map(|text| text.parse()) {
@@ -105,7 +110,7 @@ fn of_case(case: Case, count: usize) -> Row {
             continue;
         }
         let bytes = first.tape.to_bytes();
-        let shrunk = shrink(&mut Draws(case.fails), &bytes, Budget::default(), &mut |_| {});
+        let shrunk = shrink(&mut Draws(case.fails), &bytes, budget(), &mut |_| {});
         row.add(bytes.len(), shrunk.expect("it fails again"));
         if row.lens.len() == count {
             break;
@@ -126,7 +131,7 @@ fn of_target(target: &Target, count: usize) {
         }
         let bytes = run.tape.to_bytes();
         let mut subject = TargetSubject { target, watchdog: WATCHDOG };
-        let shrunk = shrink(&mut subject, &bytes, Budget::default(), &mut |_| {});
+        let shrunk = shrink(&mut subject, &bytes, budget(), &mut |_| {});
         row.add(bytes.len(), shrunk.expect("it fails again"));
     }
     for ((class, origin), row) in rows {

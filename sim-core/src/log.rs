@@ -1,4 +1,4 @@
-//! The log of a run: what its programs say by `tracing`, with the node and the virtual time.
+//! The log of a run: what its programs say by `tracing` or `log`, with the node and the virtual time.
 //!
 //! It stands beside the history, never in it: no hash and no identity knows it, so a line that is
 //! added to a program changes no run. A line knows after which event of the history it was said, and
@@ -9,7 +9,7 @@
 //! load of an atomic number. Fields are evaluated only where they are heard, as `tracing` has it; a
 //! program whose fields decide something makes another history with them, and that is found.
 //!
-//! Not here: lines of the `log` crate, and what a process prints, which is part of the history.
+//! Not here: what a process prints, which is part of the history.
 //!
 //! # Invariants
 //! - The log decides nothing and draws nothing.
@@ -18,6 +18,7 @@
 
 mod fields;
 mod filter;
+mod records;
 mod subscriber;
 
 pub use filter::{LogFilter, LogFilterError};
@@ -27,6 +28,7 @@ use crate::failure::Class;
 use crate::identity::say;
 use crate::run::{Input, Run, Target, run_logged};
 use crate::settings::Settings;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use tracing_core::Metadata;
@@ -37,7 +39,7 @@ pub const LINES_MAX: usize = 1 << 16;
 /// The most bytes of a line's message and of each of its fields.
 const TEXT_MAX: usize = 4_096;
 
-/// One event of `tracing`.
+/// One event of `tracing`, or record of `log`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLine {
     /// How many events the history had before it.
@@ -49,7 +51,7 @@ pub struct LogLine {
     /// Its level, such as `INFO`.
     pub level: &'static str,
     /// Its target: the module that said it, where nothing else was given.
-    pub target: &'static str,
+    pub target: Cow<'static, str>,
     /// The spans that it was said in with their fields, the outermost first.
     pub spans: Vec<String>,
     /// The message.

@@ -284,7 +284,7 @@ pub fn replay(target: &Target, file: &Path, settings: &Settings) -> io::Result<R
     let bytes = std::fs::read(file)?;
     Identity { target, subject: Subject::File(file) }.print();
     let run = run_logged(target, &Input::Bytes(bytes), settings.watchdog, &settings.log);
-    trace::show(target, &run, file, settings);
+    trace::show(target, &run, &file_name(file), settings);
     Ok(run)
 }
 

@@ -9,7 +9,7 @@
 
 use crate::color;
 use crate::failure::Failure;
-use crate::identity::{Identity, Subject, artifacts, below_workspace, say};
+use crate::identity::{Identity, Subject, below_workspace, say};
 use crate::run::{Run, Target};
 use crate::settings::Settings;
 use crate::shrink::{Found, Outcome};
@@ -132,8 +132,7 @@ pub(crate) fn write(
     name: &str,
     bytes: &[u8],
 ) -> io::Result<PathBuf> {
-    let root = settings.artifacts.clone().unwrap_or_else(artifacts);
-    let folder = root.join(target.name());
+    let folder = settings.artifacts_folder().join(target.name());
     std::fs::create_dir_all(&folder)?;
     let file = folder.join(name);
     write_whole(&file, bytes)?;

@@ -213,6 +213,20 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Where failing inputs go, each in a folder of its target: that of `SIM_ARTIFACTS`, else `sim` in
+    /// cargo's target folder.
+    ///
+    /// ```
+    /// use sim_core::settings::Settings;
+    ///
+    /// assert!(Settings::default().artifacts_folder().ends_with("sim"));
+    /// let settings = Settings { artifacts: Some("night".into()), ..Settings::default() };
+    /// assert!(settings.artifacts_folder().ends_with("night"));
+    /// ```
+    pub fn artifacts_folder(&self) -> PathBuf {
+        self.artifacts.clone().unwrap_or_else(crate::identity::artifacts)
+    }
+
     /// A target is of a file, so that no one takes a sweep of something else for one of it.
     fn check_target(&self, target: Option<OsString>) -> Result<(), SettingsError> {
         let Some(target) = target.filter(|_| self.input.is_none()) else { return Ok(()) };

@@ -10,11 +10,12 @@ use crate::identity::{Identity, Subject, say, warn_unseeded};
 use crate::log;
 use crate::mark::Marks;
 use crate::report;
-use crate::run::{Input, Run, Target, refuse_nesting};
+use crate::run::{Input, Run, Target, refuse_nesting, run_logged};
 use crate::self_check;
 use crate::settings::{Seeds, Settings, workspace};
 use crate::shrink::{Found, Request, TIME_DEFAULT};
 use crate::stage::Stage;
+use crate::trace;
 use hostsim::seam::outside;
 use progress::Progress;
 use std::collections::BTreeMap;
@@ -212,6 +213,9 @@ pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
         }
     }
     drop(progress);
+    if let (1, true, Some(seed)) = (sweep.runs, sweep.bugs.is_empty(), seeds.iter().next()) {
+        show_passed(target, seed, settings);
+    }
     if sweep.runs > 1 {
         sweep.table(target).iter().for_each(|row| say(&format!("sim: {row}")));
         // One run is looked at for its own sake, and shows little.
@@ -219,6 +223,14 @@ pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
         sweep.excused_lines().iter().for_each(|line| say(line));
     }
     sweep
+}
+
+/// Shows the trace of the one seed that was asked for and passed, where `SIM_TRACE` asks for it.
+fn show_passed(target: &Target, seed: u64, settings: &Settings) {
+    if settings.trace.is_some() {
+        let run = run_logged(target, &Input::Seed(seed), settings.watchdog, &settings.log);
+        trace::show(target, &run, &format!("seed-{seed}"), settings);
+    }
 }
 
 /// How many runs a stage is ahead of who takes them.
@@ -303,6 +315,10 @@ impl Sweep {
             let mut run = run.clone();
             log::add_to(target, &mut run, settings);
             report::print(target, &run, failure, subject, bug.file.as_deref());
+            trace::show(target, &run, &trace::name(bug.file.as_deref(), failure), settings);
+        }
+        if let Some(Found { run, file, .. }) = &outcome.found {
+            trace::show(target, run, &trace::name(file.as_deref(), failure), settings);
         }
         if let Some(Found { shrunk, file: Some(file), .. }) = outcome.found {
             (bug.file, bug.len) = (Some(file), shrunk.bytes.len());

@@ -151,3 +151,32 @@ fn a_trace_is_written_in_the_form_that_was_asked_for() {
         assert!(text.to_lowercase().starts_with(start), "{}", &text[..80]);
     }
 }
+
+#[test]
+fn a_sweep_writes_the_trace_of_what_it_reports_and_of_a_seed_alone() {
+    let target = Target::new("swept", |sim| {
+        if sim.dimension("number", 255) == 7 {
+            fail("it is seven");
+        }
+    });
+    child::serve(&target);
+    let fails = |seed: &u64| run(&target, &Input::Seed(*seed), WATCHDOG).failure.is_some();
+    let seed = (0..5_000).find(fails).expect("a seed draws it");
+    for (shrink, seeds, names) in [
+        (Shrinking::Off, seed..seed + 1, [".html"].as_slice()),
+        (Shrinking::For(60.s()), 0..seed + 1, &["-min.html"]),
+        (Shrinking::Off, seed + 1..seed + 2, &["seed-"]),
+        (Shrinking::Off, seed + 1..seed + 3, &[]),
+    ] {
+        let settings = settings("swept", shrink);
+        let folder = settings.artifacts_folder().join("swept");
+        let settings = Settings { trace: Some(TraceForm::Html), ..settings };
+        sweep(&target, &Seeds::range(seeds), &settings);
+        let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        let files = files.map(|file| file.file_name().to_string_lossy().into_owned());
+        let pages: Vec<String> = files.filter(|name| name.ends_with(".html")).collect();
+        assert_eq!(pages.len(), names.len(), "{pages:?}");
+        let is_named = |(page, name): (&String, &&str)| page.contains(*name);
+        assert!(pages.iter().zip(names).all(is_named), "{pages:?} {names:?}");
+    }
+}

@@ -32,6 +32,7 @@ use crate::self_check;
 use crate::settings::{Settings, Shrinking};
 use crate::shrink::Request;
 use crate::sweep::settings_or_exit;
+use crate::trace;
 use front::Front;
 use keep::Keeper;
 use search::{Search, search};
@@ -135,8 +136,8 @@ pub fn one(target: &Target, case: Case<'_>) -> bool {
 fn keeper(target: &Target) -> Option<&'static Mutex<Keeper>> {
     static KEEPER: OnceLock<Option<Mutex<Keeper>>> = OnceLock::new();
     let new = || {
-        let root = settings().artifacts.clone().unwrap_or_else(crate::identity::artifacts);
-        let keeper = || Mutex::new(Keeper::new(root.join(target.name())));
+        let folder = settings().artifacts_folder().join(target.name());
+        let keeper = || Mutex::new(Keeper::new(folder));
         std::env::args().any(|argument| argument == KEEP_GOING).then(keeper)
     };
     KEEPER.get_or_init(new).as_ref()
@@ -196,6 +197,9 @@ fn report_and_crash(target: &Target, run: &Run, failure: &Failure) -> ! {
         report::write_whole(&file, bytes).map(|()| file)
     });
     report::print_outcome(target, failure, &outcome, &found_by, run.tape.to_bytes().len());
+    let file = outcome.found.as_ref().and_then(|found| found.file.as_deref());
+    let run = outcome.found.as_ref().map_or(run, |found| &found.run);
+    trace::show(target, run, &trace::name(file, failure), settings);
     end::end(target.name(), failure)
 }
 

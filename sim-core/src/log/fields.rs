@@ -24,10 +24,7 @@ impl Fields {
     }
 
     fn add(&mut self, field: &Field, value: fmt::Arguments<'_>) {
-        let mut text = Text(String::new());
-        // A value that does not want to be shown, or is too long, is shown as far as it went.
-        let _ = text.write_fmt(value);
-        let text = without_ids(&text.0).into_owned();
+        let text = text(value);
         match field.name() {
             MESSAGE => self.message = text,
             name => self.others.push((name, text)),
@@ -51,6 +48,14 @@ impl Visit for Fields {
     fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
         self.add(field, format_args!("{value}"));
     }
+}
+
+/// A value on one line.
+pub(super) fn text(value: fmt::Arguments<'_>) -> String {
+    let mut text = Text(String::new());
+    // A value that does not want to be shown, or is too long, is shown as far as it went.
+    let _ = text.write_fmt(value);
+    without_ids(&text.0).into_owned()
 }
 
 /// A text on one line, of [`TEXT_MAX`] bytes at most.

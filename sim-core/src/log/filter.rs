@@ -1,4 +1,4 @@
-//! Which events of `tracing` are heard, as `SIM_LOG` says it.
+//! Which events of `tracing` and records of `log` are heard, as `SIM_LOG` says it.
 
 use std::fmt;
 use std::str::FromStr;

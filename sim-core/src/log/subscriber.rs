@@ -9,8 +9,8 @@
 //! without a call. What it keeps of each place in a program never changes, as several runs may be under
 //! way, each with its own filter.
 
-use super::LogLine;
 use super::fields::Fields;
+use super::{LogLine, records};
 use crate::identity::say;
 use crate::panics::{self, Here, with_log};
 use std::cell::RefCell;
@@ -56,6 +56,7 @@ impl Drop for Listening {
 fn change(changes_level: impl FnOnce() -> bool) {
     let _one = CHANGE.lock().unwrap_or_else(PoisonError::into_inner);
     if changes_level() {
+        records::hear(LISTENERS.load(Ordering::Acquire) > 0);
         rebuild_interest_cache();
     }
 }
@@ -64,14 +65,21 @@ fn change(changes_level: impl FnOnce() -> bool) {
 fn install() {
     static INSTALLED: OnceLock<()> = OnceLock::new();
     INSTALLED.get_or_init(|| {
-        if dispatcher::set_global_default(Dispatch::new(Hearer)).is_err() {
-            say("sim: this process has a subscriber of tracing of its own: what nodes say is not \
-                 in traces");
-        }
+        let is_heard = dispatcher::set_global_default(Dispatch::new(Hearer)).is_ok();
+        let others = match (is_heard, records::install()) {
+            (true, true) => return,
+            (false, false) => "a subscriber of tracing and a logger of log",
+            (false, true) => "a subscriber of tracing",
+            (true, false) => "a logger of log",
+        };
+        say(&format!(
+            "sim: this process has {others} of its own: what nodes say by it is not in traces"
+        ));
     });
 }
 
-fn innermost() -> Option<u64> {
+/// The innermost span that this thread is in.
+pub(super) fn innermost() -> Option<u64> {
     ENTERED.try_with(|entered| entered.borrow().last().copied()).ok().flatten()
 }
 
@@ -121,7 +129,7 @@ impl Subscriber for Hearer {
             None => None,
         };
         let Some(Here { after, at, host }) = panics::here() else { return };
-        let (level, target) = (event.metadata().level().as_str(), event.metadata().target());
+        let (level, target) = (event.metadata().level().as_str(), event.metadata().target().into());
         let Fields { message, others: fields } = fields;
         with_log(|log| {
             let spans = log.context(span);

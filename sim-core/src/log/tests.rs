@@ -97,6 +97,43 @@ fn a_task_keeps_its_spans_to_itself() {
 }
 
 #[test]
+fn records_of_the_log_crate_are_lines_too() {
+    let client = || {
+        info_span!("request", id = 3).in_scope(|| log::info!("retry {}", 1 + 1));
+        log::error!("two\nlines");
+        log::warn!("late");
+        log::debug!("one");
+        log::trace!(target: "wire", "two");
+    };
+    let lines = ["INFO request{id=3}: retry 2", "ERROR two\\nlines", "WARN late"];
+    check("info", client, &lines);
+    check("wire=trace", client, &["TRACE two"]);
+    check("off", client, &[]);
+}
+
+#[test]
+fn a_record_is_made_where_somebody_hears_it_alone() {
+    static SHOWN: AtomicU64 = AtomicU64::new(0);
+    struct Shown;
+    impl fmt::Display for Shown {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            SHOWN.fetch_add(1, Ordering::Relaxed);
+            f.write_str("shown")
+        }
+    }
+    let body = |sim: &mut Sim| {
+        sim.client("client", |_| async { log::info!("{Shown}") });
+    };
+    let unheard = run(&Target::new("said", body), &Input::Bytes(Vec::new()), WATCHDOG);
+    assert_eq!(SHOWN.load(Ordering::Relaxed), 0);
+    let heard = logged("info", body);
+    assert_eq!(SHOWN.load(Ordering::Relaxed), 1);
+    assert_eq!((heard.log.len(), unheard.hash), (1, heard.hash));
+    let line = heard.log.iter().next().expect("there is one");
+    assert_eq!((line.level, &*line.target, line.host), ("INFO", module_path!(), Some(0)));
+}
+
+#[test]
 fn the_filter_is_of_levels_and_targets() {
     let client = || {
         debug!("one");
@@ -266,7 +303,7 @@ fn a_log_keeps_its_last_lines() {
         at: after,
         host: None,
         level: "INFO",
-        target: "t",
+        target: "t".into(),
         spans: Vec::new(),
         message: String::new(),
         fields: Vec::new(),

@@ -1,7 +1,8 @@
 //! Traces: what happened in a run, as text, as JSON lines and as a page.
 //!
-//! `SIM_TRACE` with `SIM_INPUT` shows the trace of that run. `text` goes to standard error. `json`
-//! and `html` write `FILE.jsonl` and `FILE.html` beside the inputs that failed, and say the path. The
+//! `SIM_TRACE` with `SIM_INPUT` shows the trace of that run. Without it, a sweep and libFuzzer show
+//! that of each failure that they report, and `SIM_SEEDS` of one seed that of its run, whether it
+//! passes or not. `text` goes to standard error. `json` and `html` write `FILE.jsonl` and `FILE.html` beside the inputs that failed, and say the path. The
 //! report of a failure ends with thirty lines of it, which leave out the plan, the numbers of hosts
 //! and timers of machines.
 //!
@@ -21,7 +22,7 @@
 //! Each other line is an event in its order: its `index` from zero, the moment `at` which it came,
 //! `event`, then what is its own, then its `subject` and `text` as in the text form. Times are
 //! nanoseconds since the start of the run. `node` is the host it is about. An event `log` is what a
-//! program said by `tracing`, where it said it; it is not of the history and has no `index`.
+//! program said by `tracing` or `log`, where it said it; it is not of the history and has no `index`.
 //!
 //! | `event` | what is its own |
 //! |---|---|
@@ -48,8 +49,8 @@
 //! with the node and its virtual time: `INFO request{id=3}: retry attempt=2`. `SIM_LOG` says which, by
 //! `LEVEL` and `TARGET=LEVEL`; `INFO` and above of every target, if it is not set. They are beside the
 //! history ([`crate::log`]): no hash knows them. Sweeps and fuzzing hear none of them; a failing run is
-//! made once more to be heard. A process that sets a subscriber of its own keeps it, and has no lines
-//! of nodes in its traces.
+//! made once more to be heard. Records of the `log` crate are heard in the same way. A process that
+//! sets a subscriber or a logger of its own keeps it, and has no lines of nodes by it in its traces.
 //!
 //! # The page
 //! A diagram of space and time: a lane a node, time downward. Arrows are segments from their sending

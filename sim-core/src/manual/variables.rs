@@ -10,8 +10,8 @@
 //! | `SIM_INPUT` | the path of a file | the one input to run, of the target that its folder names, and no seeds |
 //! | `SIM_TARGET` | the name of a target | the target of `SIM_INPUT`, where its folder has another name |
 //! | `SIM_PIN` | lowercase letters, digits, `-` and `_` | pins the file of `SIM_INPUT` by that name ([`pin`](crate::pin)) |
-//! | `SIM_TRACE` | `text`, `json`, `html` | the form of the trace of a replay ([`trace`](super::trace)) |
-//! | `SIM_LOG` | `debug`, `info,db=trace`, `off` | which events of `tracing` traces and reports show; `info` without it ([`log`](crate::log)) |
+//! | `SIM_TRACE` | `text`, `json`, `html` | the form of the trace of a replay, of each failure that is found, and of a seed that is asked for alone ([`trace`](super::trace)) |
+//! | `SIM_LOG` | `debug`, `info,db=trace`, `off` | which events of `tracing` and records of `log` traces and reports show; `info` without it ([`log`](crate::log)) |
 //! | `SIM_ARTIFACTS` | the path of a folder | where failing inputs and traces go; `sim` in cargo's target folder without it |
 //! | `SIM_WATCHDOG` | `30`, `30s`, `500ms`, `5m` | the most real time of a run; a minute without it |
 //! | `SIM_BUDGET` | as `SIM_WATCHDOG` | the most real time of a sweep, and of a corpus that is replayed; no bound and a minute without it |

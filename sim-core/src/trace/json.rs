@@ -213,7 +213,7 @@ fn said_line(trace: &Trace<'_>, line: &LogLine) -> String {
         event: "log",
         node: line.host,
         level: line.level,
-        target: line.target,
+        target: &line.target,
         spans: &line.spans,
         message: &line.message,
         fields: fields.collect(),

@@ -27,21 +27,27 @@ mod page;
 pub use json::{SCHEMA, VERSION, lines};
 pub use page::page;
 
+use crate::failure::Failure;
 use crate::identity::{below_workspace, say};
 use crate::report;
 use crate::run::{Run, Target};
 use crate::settings::{Settings, TraceForm};
 use std::path::Path;
 
+/// The name of a failing run's trace: that of its input, where that could be written.
+pub(crate) fn name(input: Option<&Path>, failure: &Failure) -> String {
+    let name = input.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    name.unwrap_or_else(|| failure.class.to_string())
+}
+
 /// Shows the trace of a run as `SIM_TRACE` asks, under the name of its input.
-pub(crate) fn show(target: &Target, run: &Run, input: &Path, settings: &Settings) {
+pub(crate) fn show(target: &Target, run: &Run, name: &str, settings: &Settings) {
     let (extension, text) = match settings.trace {
         None => return,
         Some(TraceForm::Text) => return say(&run.trace().to_string()),
         Some(TraceForm::Json) => ("jsonl", lines(target, run).join("\n") + "\n"),
         Some(TraceForm::Html) => ("html", page(target, run)),
     };
-    let name = input.file_name().unwrap_or_default().to_string_lossy();
     let written = report::write(settings, target, &format!("{name}.{extension}"), text.as_bytes());
     match written {
         Ok(file) => say(&format!("sim: trace of {name}: {}", below_workspace(&file).display())),

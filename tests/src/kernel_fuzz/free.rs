@@ -13,6 +13,7 @@ use hostsim::kernel::{Descriptor, HostId};
 use hostsim::network::Census;
 use hostsim::seam;
 use hostsim::world::{Trouble, World};
+use sim_core::failure;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -37,6 +38,14 @@ pub struct Failure {
     pub what: String,
     /// The calls and events, a line each, up to where it went wrong.
     pub lines: Vec<String>,
+}
+
+impl Failure {
+    /// The bug of it: one of the simulator, whose origin is what was wrong, without numbers.
+    pub fn bug(&self) -> failure::Failure {
+        let origin = super::without_numbers(self.what.lines().next().unwrap_or_default());
+        failure::Failure::new(failure::Class::Internal, origin, self.what.as_str())
+    }
 }
 
 impl std::fmt::Display for Failure {

@@ -56,6 +56,22 @@ pub fn expand(seed: u64, count: usize) -> Vec<u8> {
     words.flat_map(u64::to_le_bytes).take(count * Args::LEN).collect()
 }
 
+/// Replaces each number, decimal or of hex digits after `0x`, by a mark.
+pub(crate) fn without_numbers(text: &str) -> String {
+    let mut short = String::new();
+    let mut is_number = false;
+    for letter in text.chars() {
+        let goes_on = is_number && (letter.is_ascii_hexdigit() || letter == 'x');
+        is_number = letter.is_ascii_digit() || goes_on;
+        match is_number {
+            true if short.ends_with('#') => {}
+            true => short.push('#'),
+            false => short.push(letter),
+        }
+    }
+    short
+}
+
 /// Whether each call is printed before it is made, for those that end the process.
 fn is_told() -> bool {
     std::env::var_os("SIM_TRACE").is_some()

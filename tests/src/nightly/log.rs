@@ -2,6 +2,7 @@
 //!
 //! It reads lines and keeps numbers, files and the last lines. It judges nothing.
 
+use crate::kernel_fuzz;
 use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 
@@ -75,28 +76,12 @@ impl Log {
     pub fn crash_origin(&self) -> String {
         let is_clear = |summary: &&String| !summary.contains("deadly signal");
         let said = self.summary.as_ref().filter(is_clear).or(self.kernel.as_ref());
-        without_numbers(said.map_or("the process ended by a signal", String::as_str))
+        kernel_fuzz::without_numbers(said.map_or("the process ended by a signal", String::as_str))
     }
 }
 
 fn is_of_kernel(line: &str) -> bool {
-    line.starts_with(&format!("sim: FAILED target={} ", crate::kernel_fuzz::NAME))
-}
-
-/// Replaces each number, decimal or of hex digits after `0x`, by a mark.
-fn without_numbers(text: &str) -> String {
-    let mut short = String::new();
-    let mut is_number = false;
-    for letter in text.chars() {
-        let goes_on = is_number && (letter.is_ascii_hexdigit() || letter == 'x');
-        is_number = letter.is_ascii_digit() || goes_on;
-        match is_number {
-            true if short.ends_with('#') => {}
-            true => short.push('#'),
-            false => short.push(letter),
-        }
-    }
-    short
+    line.starts_with(&format!("sim: FAILED target={} ", kernel_fuzz::NAME))
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 //! sends signals, and learns of the exit. What is printed becomes events of the history, line by
 //! line. Nothing here decides when a process lives.
 
-use crate::dir::Folder;
+use crate::dir::{self, Folder};
+use crate::failure::{Class, Failure};
 use crate::history::Event;
 use crate::panics;
 use hostsim::kernel::HostId;
@@ -228,7 +229,13 @@ impl System for Simulated {
     }
 
     fn dir(&self) -> io::Result<PathBuf> {
-        self.folder.of(&self.facts.name)
+        let name = &self.facts.name;
+        self.folder.of(name).inspect_err(|error| {
+            let root = dir::root().display();
+            let text = format!("the folder of node {name} cannot be made below {root}: {error}");
+            // Whatever the program makes of it, this machine is at fault and not the program.
+            let _ = panics::report(Failure::new(Class::Inconclusive, "folders of nodes", text));
+        })
     }
 
     fn stdin(&self) -> Box<dyn AsyncRead + Send + Unpin> {

@@ -5,9 +5,11 @@
 
 use super::{Budget, Shrunk, TargetSubject, shrink};
 use crate::failure::{Class, Failure};
+use crate::identity::{below_workspace, say};
 use crate::log;
 use crate::run::{Input, Run, Target, run};
 use crate::settings::{Settings, Shrinking};
+use hostsim::seam::outside;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -70,6 +72,29 @@ fn is_shrinkable(class: Class) -> bool {
     !matches!(class, Class::Diverged | Class::Excused | Class::Inconclusive | Class::Internal)
 }
 
+/// When to tell how far a search is: one that takes long, and not too often.
+struct News {
+    next: Duration,
+}
+
+impl News {
+    /// How long a search may be silent.
+    const PERIOD: Duration = Duration::from_secs(3);
+
+    fn new(now: Duration) -> News {
+        News { next: now + News::PERIOD }
+    }
+
+    /// Whether there should be a line now.
+    fn is_due(&mut self, now: Duration) -> bool {
+        let is_due = now >= self.next;
+        if is_due {
+            self.next = now + News::PERIOD;
+        }
+        is_due
+    }
+}
+
 impl Request<'_> {
     /// Shrinks the failure, where that is asked for, and then others that were met. The simplest
     /// input so far is given to `save` each time, so that it is there whatever ends the process.
@@ -126,9 +151,18 @@ impl Request<'_> {
     ) -> Option<(Shrunk, Option<PathBuf>)> {
         let watchdog = self.settings.watchdog;
         let mut subject = TargetSubject { target: self.target, watchdog };
-        let mut file = None;
-        let shrunk = shrink(&mut subject, &first.tape.to_bytes(), budget, &mut |bytes| {
+        let (mut file, input) = (None, first.tape.to_bytes());
+        let mut news = News::new(outside::monotonic());
+        let shrunk = shrink(&mut subject, &input, budget, &mut |bytes| {
             file = save(first, failure, bytes).ok();
+            if let Some(file) = file.as_deref().filter(|_| news.is_due(outside::monotonic())) {
+                let (name, bug) = (self.target.name(), failure.fingerprint(self.target.name()));
+                let (from, to, file) = (input.len(), bytes.len(), below_workspace(file));
+                say(&format!(
+                    "sim: shrinking bug={bug} of {name}: from {from} to {to} bytes so far, in {}",
+                    file.display()
+                ));
+            }
         });
         Some((shrunk?, file))
     }
@@ -142,5 +176,18 @@ impl Request<'_> {
 
     fn run(&self, bytes: &[u8]) -> Run {
         run(self.target, &Input::Bytes(bytes.to_vec()), self.settings.watchdog)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_that_takes_long_says_now_and_then_how_far_it_is() {
+        let seconds = [1, 100, 102, 103, 104, 110, 111];
+        let mut news = News::new(Duration::from_secs(100));
+        let said = seconds.map(|at| news.is_due(Duration::from_secs(at)));
+        assert_eq!(said, [false, false, false, true, false, true, false]);
     }
 }

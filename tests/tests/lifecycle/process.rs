@@ -209,4 +209,12 @@ fn without_a_temporary_folder_a_run_with_files_is_inconclusive() {
     assert_eq!(failure.class, Class::Inconclusive);
     let text = "the file \"data\" of node node cannot be written below /dev/null/nowhere: ";
     assert!(failure.message.starts_with(text), "{failure}");
+    let failure = failed(|sim| {
+        sim.node("node", |process| async move {
+            process.dir().expect("the program has its folder");
+        });
+    });
+    assert_eq!(failure.class, Class::Inconclusive, "{failure}");
+    let text = "the folder of node node cannot be made below /dev/null/nowhere: ";
+    assert!(failure.message.starts_with(text), "{failure}");
 }

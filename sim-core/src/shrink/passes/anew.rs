@@ -19,14 +19,20 @@ const HITS: usize = 40;
 /// How many runs each of them is given.
 const EACH_RUNS: u64 = 120;
 
-/// How many of the simplest that they became are shrunk further.
-const SIMPLEST: usize = 4;
-
-/// How many of the first ones, simple or not: what is simplest at first is often one kind of run.
+/// How many of the first ones go on, simple or not: what is simplest at first is often one kind of run.
 const FIRST: usize = 3;
 
+/// How many of the others, the simplest.
+const SIMPLEST: usize = 11;
+
 /// How many runs each of those is given.
-const FURTHER_RUNS: u64 = 3_000;
+const FURTHER_RUNS: u64 = 700;
+
+/// How many of the simplest that they became are searched from to the end.
+const LAST: usize = 4;
+
+/// How many runs each of those is given.
+const LAST_RUNS: u64 = 3_000;
 
 pub(in super::super) fn pass(shrinker: &mut Shrinker<'_>) {
     if shrinker.best.draft.lane(Lane::Swarm).is_empty() || deletable(shrinker).is_empty() {
@@ -34,8 +40,11 @@ pub(in super::super) fn pass(shrinker: &mut Shrinker<'_>) {
     }
     // What the search proposed before says nothing of these runs.
     let seen = std::mem::take(&mut shrinker.seen);
-    for start in starts(shrinker) {
-        let found = shrinker.apart(start, FURTHER_RUNS, Shrinker::refine);
+    let further = starts(shrinker).into_iter();
+    let further = further.map(|start| shrinker.apart(start, FURTHER_RUNS, Shrinker::settle));
+    let further: Vec<Best> = further.collect();
+    for start in simplest(further, LAST) {
+        let found = shrinker.apart(start, LAST_RUNS, Shrinker::refine);
         shrinker.take(found);
     }
     shrinker.seen.extend(seen);
@@ -53,9 +62,12 @@ fn starts(shrinker: &mut Shrinker<'_>) -> Vec<Best> {
         }
     }
     let later = shrunk.split_off(FIRST.min(shrunk.len()));
-    let mut starts = shrunk;
-    let simplest: BTreeMap<Rank, Best> =
-        later.into_iter().map(|best| (best.rank.clone(), best)).collect();
-    starts.extend(simplest.into_values().take(SIMPLEST));
-    starts
+    shrunk.into_iter().chain(simplest(later, SIMPLEST)).collect()
+}
+
+/// The simplest of some runs, each once.
+fn simplest(runs: Vec<Best>, count: usize) -> impl Iterator<Item = Best> {
+    let by_rank: BTreeMap<Rank, Best> =
+        runs.into_iter().map(|best| (best.rank.clone(), best)).collect();
+    by_rank.into_values().take(count)
 }

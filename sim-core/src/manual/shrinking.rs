@@ -16,8 +16,8 @@
 //! each dimension was tried at zero.
 //!
 //! Where no pass gains, the search begins anew: the first 3,000 seeds are run until 40 of them failed
-//! in the same way; each of those is shrunk for a few runs, and the first three and the simplest four
-//! wholly. The seeds are the same whatever the search began with, so what they become is too: that is
+//! in the same way. Each of those is shrunk for a few runs, the first three and the simplest eleven for
+//! some more, and the four that are the simplest then to the end. The seeds are the same whatever the search began with, so what they become is too: that is
 //! where inputs of one bug meet, which would each end at a fault or a time of its own. A bug that so
 //! few seeds do not find is not helped by it, and it takes twenty thousand runs: five seconds in
 //! `cargo test` end before it where a run takes a millisecond, and `SIM_SHRINK=2m` gives it time.

@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// Ports that a host gives by itself (`net.ipv4.ip_local_port_range`).
-pub const EPHEMERAL: RangeInclusive<u16> = 32_768..=60_999;
+pub(crate) const EPHEMERAL: RangeInclusive<u16> = 32_768..=60_999;
 
 /// How long a connection that closed first keeps its port (`TCP_TIMEWAIT_LEN`).
 const TIME_WAIT: Duration = Duration::from_secs(60);
@@ -21,15 +21,17 @@ const TIME_WAIT: Duration = Duration::from_secs(60);
 /// The family of a socket.
 ///
 /// ```
-/// use hostsim::address::{Domain, EPHEMERAL, canonical};
-/// use std::net::SocketAddr;
+/// use hostsim::address::{Domain, canonical};
+/// use hostsim::network::Network;
 ///
-/// let v4 = SocketAddr::from(([10, 0, 0, 1], 7));
-/// let mapped: SocketAddr = "[::ffff:10.0.0.1]:7".parse()?;
-/// assert_eq!(Domain::V6.show(v4), mapped);
-/// assert_eq!(canonical(mapped), v4, "one address, in two forms");
-/// assert!(Domain::V4.unspecified().is_unspecified() && EPHEMERAL.contains(&40_000));
-/// # Ok::<(), std::net::AddrParseError>(())
+/// let mut network = Network::new();
+/// let host = network.add_host("alone");
+/// let socket = network.socket(host, Domain::V6, true)?;
+/// network.bind(socket, "[::ffff:127.0.0.1]:7".parse().expect("it is one"))?;
+/// let shown = network.local_address(socket)?;
+/// assert_eq!(shown.to_string(), "[::ffff:127.0.0.1]:7", "in the form of its family");
+/// assert_eq!(canonical(shown).to_string(), "127.0.0.1:7");
+/// # Ok::<(), hostsim::errno::Errno>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Domain {
@@ -49,7 +51,7 @@ impl Domain {
     }
 
     /// The form in which a socket of this family shows an address.
-    pub fn show(self, address: SocketAddr) -> SocketAddr {
+    pub(crate) fn show(self, address: SocketAddr) -> SocketAddr {
         match (self, address) {
             (Domain::V6, SocketAddr::V4(v4)) => {
                 SocketAddr::new(v4.ip().to_ipv6_mapped().into(), v4.port())
@@ -66,19 +68,19 @@ pub fn canonical(address: SocketAddr) -> SocketAddr {
 
 /// A socket's claim on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Claim {
+pub(crate) struct Claim {
     /// The canonical address; a wildcard claims every address of its family.
-    pub ip: IpAddr,
+    pub(crate) ip: IpAddr,
     /// Whether a socket of IPv6 takes IPv4 too.
-    pub is_dual: bool,
+    pub(crate) is_dual: bool,
     /// `SO_REUSEADDR`
-    pub reuses_address: bool,
+    pub(crate) reuses_address: bool,
     /// `SO_REUSEPORT`
-    pub reuses_port: bool,
+    pub(crate) reuses_port: bool,
     /// The listener's file, once it listens.
-    pub listener: Option<u32>,
+    pub(crate) listener: Option<u32>,
     /// The host chose the port for a dial: such ports are taken again before they are free.
-    pub is_dialed: bool,
+    pub(crate) is_dialed: bool,
 }
 
 impl Claim {
@@ -111,7 +113,7 @@ impl Claim {
 
 /// A handle to a claim, to change or drop it by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ClaimId {
+pub(crate) struct ClaimId {
     port: u16,
     serial: u32,
 }
@@ -126,7 +128,7 @@ struct Waiting {
 
 /// The claims of one host.
 #[derive(Debug, Default)]
-pub struct Ports {
+pub(crate) struct Ports {
     claims: BTreeMap<ClaimId, Claim>,
     waiting: Vec<Waiting>,
     serial: u32,
@@ -139,7 +141,7 @@ impl Ports {
     ///
     /// # Errors
     /// `EADDRINUSE` on a conflict, and where no port is free.
-    pub fn bind(&mut self, port: u16, claim: Claim, now: Instant) -> Sys<(u16, ClaimId)> {
+    pub(crate) fn bind(&mut self, port: u16, claim: Claim, now: Instant) -> Sys<(u16, ClaimId)> {
         self.waiting.retain(|waiting| waiting.until > now);
         let port = if port == 0 { self.free_for_bind(&claim)? } else { port };
         let mut waiting = self.waiting.iter().filter(|waiting| waiting.port == port);
@@ -155,7 +157,7 @@ impl Ports {
     ///
     /// # Errors
     /// `EADDRNOTAVAIL` where none is free, as `connect(2)` says.
-    pub fn dial(&mut self, claim: Claim) -> Sys<(u16, ClaimId)> {
+    pub(crate) fn dial(&mut self, claim: Claim) -> Sys<(u16, ClaimId)> {
         let port = self.free(self.dialed, 0, &claim).ok_or(Errno::EADDRNOTAVAIL)?;
         self.dialed = (port - EPHEMERAL.start()) / 2 + 1;
         Ok((port, self.insert(port, Claim { is_dialed: true, ..claim })))
@@ -179,7 +181,7 @@ impl Ports {
     }
 
     /// A further claim beside one that stands: an accepted connection on its listener's port.
-    pub fn insert(&mut self, port: u16, claim: Claim) -> ClaimId {
+    pub(crate) fn insert(&mut self, port: u16, claim: Claim) -> ClaimId {
         self.serial += 1;
         let id = ClaimId { port, serial: self.serial };
         self.claims.insert(id, claim);
@@ -191,7 +193,7 @@ impl Ports {
     ///
     /// # Errors
     /// `EADDRINUSE` on a conflict.
-    pub fn listen(&mut self, id: ClaimId, file: u32, now: Instant) -> Sys<()> {
+    pub(crate) fn listen(&mut self, id: ClaimId, file: u32, now: Instant) -> Sys<()> {
         self.waiting.retain(|waiting| waiting.until > now);
         let claim = self.claims[&id];
         let mut others = self.on_port(id.port).filter(|(other, _)| **other != id);
@@ -207,14 +209,14 @@ impl Ports {
     }
 
     /// Moves a claim to the address that a dial chose, or back.
-    pub fn set_address(&mut self, id: ClaimId, ip: IpAddr) {
+    pub(crate) fn set_address(&mut self, id: ClaimId, ip: IpAddr) {
         if let Some(claim) = self.claims.get_mut(&id) {
             claim.ip = ip;
         }
     }
 
     /// Turns a listener's claim into that of a bound socket.
-    pub fn end_listening(&mut self, id: ClaimId) {
+    pub(crate) fn end_listening(&mut self, id: ClaimId) {
         if let Some(claim) = self.claims.get_mut(&id) {
             claim.listener = None;
         }
@@ -222,7 +224,7 @@ impl Ports {
 
     /// Drops the claim of a connection that goes into TIME_WAIT: for a minute its port is taken for
     /// whoever does not share addresses.
-    pub fn wait(&mut self, id: ClaimId, now: Instant) {
+    pub(crate) fn wait(&mut self, id: ClaimId, now: Instant) {
         let Some(claim) = self.claims.remove(&id).filter(|claim| !claim.is_dialed) else { return };
         let (port, until) = (id.port, now + TIME_WAIT);
         self.waiting.retain(|waiting| {
@@ -232,22 +234,17 @@ impl Ports {
     }
 
     /// Drops a claim.
-    pub fn release(&mut self, id: ClaimId) {
+    pub(crate) fn release(&mut self, id: ClaimId) {
         self.claims.remove(&id);
     }
 
     /// How many claims there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.claims.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.claims.is_empty()
-    }
-
     /// The listener that a SYN to `address` meets: of its very address, else of a wildcard.
-    pub fn listener(&self, address: SocketAddr) -> Option<u32> {
+    pub(crate) fn listener(&self, address: SocketAddr) -> Option<u32> {
         let exact = |claim: &Claim| claim.ip == address.ip();
         let wild = |claim: &Claim| claim.covers(address.ip());
         let find = |fits: &dyn Fn(&Claim) -> bool| {

@@ -3,8 +3,8 @@
 //! Holds events, does not apply them, and decides nothing. An event is in the set at most once a
 //! [`Key`]. The order is canonical: by moment, then by class, then by identity, never by arrival.
 //!
-//! Invariants: `ready` is sorted and holds exactly the events that were due at the last
-//! [`Agenda::collect`]; every other event is in `later`.
+//! Invariants: `ready` is sorted and holds exactly the events that were due when time last moved on;
+//! every other event is in `later`.
 
 use crate::clock::Instant;
 use std::collections::BTreeSet;
@@ -51,22 +51,23 @@ pub struct Scheduled {
 /// The pending events of a run.
 ///
 /// ```
-/// use hostsim::agenda::{Agenda, Class, Key};
+/// use hostsim::agenda::{Class, Key};
 /// use hostsim::clock::Instant;
+/// use hostsim::network::Network;
 ///
-/// let key = |major| Key { class: Class::Delivery, major, minor: 0 };
-/// let mut agenda = Agenda::default();
-/// agenda.schedule(Instant(5), key(2));
-/// agenda.schedule(Instant(5), key(1));
-/// agenda.schedule(Instant(9), key(3));
-/// agenda.cancel(Instant(9), key(3));
+/// // A driver schedules its own events beside those of the network.
+/// let mut network = Network::new();
+/// let key = |major| Key { class: Class::Operation, major, minor: 0 };
+/// network.schedule(Instant(5), key(2));
+/// network.schedule(Instant(5), key(1));
+/// network.schedule(Instant(9), key(3));
 ///
 /// // What is due is ready in the order of identities, whatever came first.
-/// agenda.collect(agenda.earliest().expect("two are pending"));
-/// assert_eq!((agenda.ready().len(), agenda.ready()[0].key), (2, key(1)));
-/// assert_eq!(agenda.take(1).key, key(2));
-/// agenda.check_invariants(Instant(5));
-/// assert_eq!(agenda.iter().count(), 1);
+/// network.advance(network.agenda().earliest().expect("three are pending"));
+/// let ready = network.agenda().ready();
+/// assert_eq!((ready.len(), ready[0].key), (2, key(1)));
+/// assert_eq!(network.take(1).key, key(2));
+/// assert_eq!(network.agenda().iter().count(), 2);
 /// ```
 #[derive(Debug, Default)]
 pub struct Agenda {
@@ -77,7 +78,7 @@ pub struct Agenda {
 
 impl Agenda {
     /// Adds an event. The caller keeps `due` and gives it to [`Agenda::cancel`] again.
-    pub fn schedule(&mut self, due: Instant, key: Key) {
+    pub(crate) fn schedule(&mut self, due: Instant, key: Key) {
         let event = Scheduled { due, key };
         if self.horizon.is_some_and(|horizon| due <= horizon) {
             if let Err(at) = self.ready.binary_search(&event) {
@@ -89,7 +90,7 @@ impl Agenda {
     }
 
     /// Takes an event out before it happens; an event that is not there stays not there.
-    pub fn cancel(&mut self, due: Instant, key: Key) {
+    pub(crate) fn cancel(&mut self, due: Instant, key: Key) {
         let event = Scheduled { due, key };
         match self.ready.binary_search(&event) {
             Ok(at) => drop(self.ready.remove(at)),
@@ -103,7 +104,7 @@ impl Agenda {
     }
 
     /// Makes every event that is due at `now` ready.
-    pub fn collect(&mut self, now: Instant) {
+    pub(crate) fn collect(&mut self, now: Instant) {
         self.horizon = Some(now);
         while let Some(&event) = self.later.first() {
             if event.due > now {
@@ -129,7 +130,7 @@ impl Agenda {
     /// # Panics
     /// Where `index` is not below the number of ready events.
     #[track_caller]
-    pub fn take(&mut self, index: usize) -> Scheduled {
+    pub(crate) fn take(&mut self, index: usize) -> Scheduled {
         self.ready.remove(index)
     }
 
@@ -137,7 +138,7 @@ impl Agenda {
     ///
     /// # Panics
     /// Where it is not so.
-    pub fn check_invariants(&self, now: Instant) {
+    pub(crate) fn check_invariants(&self, now: Instant) {
         assert!(self.ready.is_sorted(), "ready events are in canonical order");
         let horizon = self.horizon.unwrap_or_default();
         assert!(self.ready.iter().all(|event| event.due <= horizon), "ready events are due");

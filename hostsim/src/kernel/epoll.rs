@@ -21,7 +21,7 @@ pub struct Interest {
 
 impl Interest {
     /// The bits that are reported.
-    pub fn wanted(&self) -> Readiness {
+    pub(crate) fn wanted(&self) -> Readiness {
         Readiness(self.events & !FLAGS)
     }
 
@@ -54,11 +54,11 @@ pub struct Ready {
 
 /// One watched file.
 #[derive(Clone, Copy, Debug)]
-pub struct Watch {
+pub(crate) struct Watch {
     /// The descriptor it was added by.
-    pub raw: i32,
+    pub(crate) raw: i32,
     /// The file; unused for a descriptor of the real kernel.
-    pub file: FileId,
+    pub(crate) file: FileId,
     interest: Interest,
     is_queued: bool,
 }
@@ -70,7 +70,7 @@ impl Watch {
     }
 
     /// Whether the watch waits for one of `bits`.
-    pub fn meets(&self, bits: Readiness) -> bool {
+    pub(crate) fn meets(&self, bits: Readiness) -> bool {
         self.interest.wanted().meets(bits)
     }
 }
@@ -78,7 +78,7 @@ impl Watch {
 /// The watched files. A watch has the name of its file and of the descriptor it was added by: once
 /// that is closed and another has it, the number means another file.
 #[derive(Debug, Default)]
-pub struct Epoll {
+pub(crate) struct Epoll {
     watches: Vec<Option<Watch>>,
     free: Vec<u32>,
     slots: BTreeMap<(i32, FileId), u32>,
@@ -90,7 +90,7 @@ impl Epoll {
     ///
     /// # Errors
     /// `EEXIST`, `EINVAL` for what an exclusive watch cannot do.
-    pub fn add(&mut self, raw: i32, file: FileId, interest: Interest) -> Sys<u32> {
+    pub(crate) fn add(&mut self, raw: i32, file: FileId, interest: Interest) -> Sys<u32> {
         let interest = interest.armed();
         if interest.is_exclusive() && interest.events & !EXCLUSIVE != 0 {
             return Err(Errno::EINVAL);
@@ -111,7 +111,7 @@ impl Epoll {
     ///
     /// # Errors
     /// `ENOENT`, `EINVAL` where it is to be exclusive or is.
-    pub fn modify(&mut self, raw: i32, file: FileId, interest: Interest) -> Sys<u32> {
+    pub(crate) fn modify(&mut self, raw: i32, file: FileId, interest: Interest) -> Sys<u32> {
         if interest.is_exclusive() {
             return Err(Errno::EINVAL);
         }
@@ -128,13 +128,13 @@ impl Epoll {
     ///
     /// # Errors
     /// `ENOENT`.
-    pub fn delete(&mut self, raw: i32, file: FileId) -> Sys<(u32, Watch)> {
+    pub(crate) fn delete(&mut self, raw: i32, file: FileId) -> Sys<(u32, Watch)> {
         let slot = *self.slots.get(&(raw, file)).ok_or(Errno::ENOENT)?;
         Ok((slot, self.remove(slot)))
     }
 
     /// Takes a watch out by its slot.
-    pub fn remove(&mut self, slot: u32) -> Watch {
+    pub(crate) fn remove(&mut self, slot: u32) -> Watch {
         let watch = self.watches[slot as usize].take().expect("the watch is there");
         self.slots.remove(&(watch.raw, watch.file));
         self.free.push(slot);
@@ -145,7 +145,7 @@ impl Epoll {
     }
 
     /// The file may be ready for `bits`; whether the watch waits for one of them.
-    pub fn on_wake(&mut self, slot: u32, bits: Readiness) -> bool {
+    pub(crate) fn on_wake(&mut self, slot: u32, bits: Readiness) -> bool {
         let watch = self.watch_mut(slot);
         if !watch.interest.wanted().meets(bits) {
             return false;
@@ -158,7 +158,7 @@ impl Epoll {
     }
 
     /// Takes the next watch that may be ready, with what it waits for.
-    pub fn pop(&mut self) -> Option<(u32, Watch)> {
+    pub(crate) fn pop(&mut self) -> Option<(u32, Watch)> {
         let slot = self.ready.pop_front()?;
         let watch = self.watch_mut(slot);
         watch.is_queued = false;
@@ -166,7 +166,7 @@ impl Epoll {
     }
 
     /// A watch was reported with `bits`: what the program gets, and whether it stays queued.
-    pub fn report(&mut self, slot: u32, bits: Readiness) -> (Option<Ready>, bool) {
+    pub(crate) fn report(&mut self, slot: u32, bits: Readiness) -> (Option<Ready>, bool) {
         let watch = self.watch_mut(slot);
         let events = bits.0 & watch.interest.wanted().0;
         if events == 0 {
@@ -182,7 +182,7 @@ impl Epoll {
     }
 
     /// Queues a level-triggered watch again.
-    pub fn requeue(&mut self, slot: u32) {
+    pub(crate) fn requeue(&mut self, slot: u32) {
         let watch = self.watch_mut(slot);
         if !watch.is_queued {
             watch.is_queued = true;
@@ -191,17 +191,17 @@ impl Epoll {
     }
 
     /// How many watches may be ready.
-    pub fn queued(&self) -> usize {
+    pub(crate) fn queued(&self) -> usize {
         self.ready.len()
     }
 
     /// The watches that may be ready, first come first.
-    pub fn queued_watches(&self) -> impl Iterator<Item = &Watch> {
+    pub(crate) fn queued_watches(&self) -> impl Iterator<Item = &Watch> {
         self.ready.iter().filter_map(|slot| self.watches[*slot as usize].as_ref())
     }
 
     /// The watches, in the order of their slots.
-    pub fn watches(&self) -> impl Iterator<Item = &Watch> {
+    pub(crate) fn watches(&self) -> impl Iterator<Item = &Watch> {
         self.watches.iter().flatten()
     }
 

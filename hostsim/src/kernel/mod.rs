@@ -12,12 +12,13 @@ mod socket;
 mod udp;
 mod unix;
 
-pub use epoll::{Epoll, Interest, Ready, Watch};
-pub(crate) use socket::HOPS;
-pub use socket::{Linger, Listener, Options, Phase, Role, Socket};
-pub(crate) use udp::READABLE;
-pub use udp::{Datagram, Discovery, Told, UDP_LIMIT, Udp};
-pub use unix::{UNIX_LIMIT, Unix, UnixEntry, UnixId, UnixName};
+pub(crate) use epoll::{Epoll, Watch};
+pub use epoll::{Interest, Ready};
+pub use socket::Linger;
+pub(crate) use socket::{HOPS, Listener, Options, Phase, Role, Socket};
+pub use udp::Datagram;
+pub(crate) use udp::{READABLE, Told, Udp};
+pub(crate) use unix::{UNIX_LIMIT, Unix, UnixEntry, UnixId, UnixName};
 
 use crate::errno::{Errno, Sys};
 use crate::tcp::Readiness;
@@ -59,7 +60,7 @@ impl Descriptor {
 }
 
 /// An open file of a host, by its number there.
-pub type FileId = u32;
+pub(crate) type FileId = u32;
 
 /// What an open file is.
 #[derive(Debug)]
@@ -67,7 +68,7 @@ pub type FileId = u32;
     clippy::large_enum_variant,
     reason = "most files are sockets: a box would cost each of them"
 )]
-pub enum Object {
+pub(crate) enum Object {
     /// A socket.
     Socket(Socket),
     /// A Unix socket, by its number among the host's.
@@ -85,16 +86,16 @@ pub enum Object {
 
 /// A counter that programs add to and take from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counter {
+pub(crate) struct Counter {
     /// What it holds, below `u64::MAX`.
-    pub value: u64,
+    pub(crate) value: u64,
     /// `EFD_SEMAPHORE`: a read takes one, not all.
-    pub is_semaphore: bool,
+    pub(crate) is_semaphore: bool,
 }
 
 impl Counter {
     /// What a read takes now.
-    pub fn take(&mut self) -> u64 {
+    pub(crate) fn take(&mut self) -> u64 {
         let taken = if self.is_semaphore { self.value.min(1) } else { self.value };
         self.value -= taken;
         taken
@@ -111,19 +112,19 @@ struct Name {
 
 /// An open file.
 #[derive(Debug)]
-pub struct File {
+pub(crate) struct File {
     /// What it is.
-    pub object: Object,
+    pub(crate) object: Object,
     /// `O_NONBLOCK`
-    pub is_nonblocking: bool,
+    pub(crate) is_nonblocking: bool,
     /// The epoll files that watch it, with the slot of the watch.
-    pub watchers: Vec<(FileId, u32)>,
+    pub(crate) watchers: Vec<(FileId, u32)>,
     references: u32,
 }
 
 /// The files and descriptors of one host.
 #[derive(Debug, Default)]
-pub struct Kernel {
+pub(crate) struct Kernel {
     files: Vec<Option<File>>,
     free_files: Vec<FileId>,
     descriptors: Vec<Option<Name>>,
@@ -136,7 +137,7 @@ impl Kernel {
     ///
     /// # Errors
     /// `EMFILE` where every descriptor is taken (row A44).
-    pub fn open(&mut self, object: Object, is_nonblocking: bool) -> Sys<(u16, FileId)> {
+    pub(crate) fn open(&mut self, object: Object, is_nonblocking: bool) -> Sys<(u16, FileId)> {
         let number = self.free_number()?;
         let file = File { object, is_nonblocking, watchers: Vec::new(), references: 1 };
         let id = match self.free_files.pop() {
@@ -155,7 +156,7 @@ impl Kernel {
     ///
     /// # Errors
     /// `EMFILE` where not.
-    pub fn free_number(&self) -> Sys<u16> {
+    pub(crate) fn free_number(&self) -> Sys<u16> {
         u16::try_from(self.lowest_free).map_err(|_| Errno::EMFILE)
     }
 
@@ -175,7 +176,7 @@ impl Kernel {
     ///
     /// # Errors
     /// `EBADF`, `EMFILE`.
-    pub fn duplicate(&mut self, number: u16, from: u16) -> Sys<u16> {
+    pub(crate) fn duplicate(&mut self, number: u16, from: u16) -> Sys<u16> {
         let id = self.file_id(number)?;
         let is_free = |number: &usize| self.descriptors.get(*number).is_none_or(Option::is_none);
         let first = self.lowest_free.max(usize::from(from));
@@ -189,7 +190,7 @@ impl Kernel {
     ///
     /// # Errors
     /// `EBADF`.
-    pub fn close(&mut self, number: u16) -> Sys<Option<(FileId, File)>> {
+    pub(crate) fn close(&mut self, number: u16) -> Sys<Option<(FileId, File)>> {
         let id = self.file_id(number)?;
         self.descriptors[usize::from(number)] = None;
         self.lowest_free = self.lowest_free.min(usize::from(number));
@@ -245,7 +246,7 @@ impl Kernel {
     ///
     /// # Errors
     /// `EBADF`.
-    pub fn file_id(&self, number: u16) -> Sys<FileId> {
+    pub(crate) fn file_id(&self, number: u16) -> Sys<FileId> {
         self.name(number).map(|name| name.file)
     }
 
@@ -257,7 +258,7 @@ impl Kernel {
     ///
     /// # Errors
     /// `EBADF`.
-    pub fn closes_on_exec(&self, number: u16) -> Sys<bool> {
+    pub(crate) fn closes_on_exec(&self, number: u16) -> Sys<bool> {
         self.name(number).map(|name| name.closes_on_exec)
     }
 
@@ -265,7 +266,7 @@ impl Kernel {
     ///
     /// # Errors
     /// `EBADF`.
-    pub fn set_closes_on_exec(&mut self, number: u16, closes_on_exec: bool) -> Sys<()> {
+    pub(crate) fn set_closes_on_exec(&mut self, number: u16, closes_on_exec: bool) -> Sys<()> {
         let name = self.descriptors.get_mut(usize::from(number)).and_then(Option::as_mut);
         name.ok_or(Errno::EBADF)?.closes_on_exec = closes_on_exec;
         Ok(())
@@ -276,7 +277,7 @@ impl Kernel {
     /// # Panics
     /// Where the file is closed: numbers of files do not leave the kernel.
     #[track_caller]
-    pub fn file_mut(&mut self, id: FileId) -> &mut File {
+    pub(crate) fn file_mut(&mut self, id: FileId) -> &mut File {
         self.files[id as usize].as_mut().expect("the file is open")
     }
 
@@ -284,7 +285,7 @@ impl Kernel {
     ///
     /// # Errors
     /// `EBADF`, `ENOTSOCK`; `EOPNOTSUPP` for a UDP socket.
-    pub fn socket_mut(&mut self, number: u16) -> Sys<(FileId, &mut Socket)> {
+    pub(crate) fn socket_mut(&mut self, number: u16) -> Sys<(FileId, &mut Socket)> {
         let id = self.file_id(number)?;
         match &mut self.file_mut(id).object {
             Object::Socket(socket) => Ok((id, socket)),
@@ -295,7 +296,7 @@ impl Kernel {
     }
 
     /// The socket that a file is, if it is one.
-    pub fn socket_of_file(&self, id: FileId) -> Option<&Socket> {
+    pub(crate) fn socket_of_file(&self, id: FileId) -> Option<&Socket> {
         match &self.files.get(id as usize)?.as_ref()?.object {
             Object::Socket(socket) => Some(socket),
             _ => None,
@@ -303,7 +304,7 @@ impl Kernel {
     }
 
     /// The listener that a file is, if it is one.
-    pub fn listener_mut(&mut self, id: FileId) -> Option<(&mut Listener, Options)> {
+    pub(crate) fn listener_mut(&mut self, id: FileId) -> Option<(&mut Listener, Options)> {
         match &mut self.files.get_mut(id as usize)?.as_mut()?.object {
             Object::Socket(Socket { role: Role::Listener(listener), options, .. }) => {
                 Some((listener, *options))
@@ -345,7 +346,7 @@ impl Kernel {
     }
 
     /// The set of watched files that a file is, if it is one.
-    pub fn epoll_mut(&mut self, id: FileId) -> Option<&mut Epoll> {
+    pub(crate) fn epoll_mut(&mut self, id: FileId) -> Option<&mut Epoll> {
         match &mut self.files.get_mut(id as usize)?.as_mut()?.object {
             Object::Epoll(epoll) => Some(epoll),
             _ => None,
@@ -353,7 +354,7 @@ impl Kernel {
     }
 
     /// Tells those who watch a file for one of `bits`; whether there was one.
-    pub fn wake(&mut self, id: FileId, bits: Readiness) -> bool {
+    pub(crate) fn wake(&mut self, id: FileId, bits: Readiness) -> bool {
         let Some(Some(file)) = self.files.get_mut(id as usize) else { return false };
         let watchers = std::mem::take(&mut file.watchers);
         let mut any = false;
@@ -386,12 +387,12 @@ impl Kernel {
     }
 
     /// The open files with their numbers, in the order of the numbers.
-    pub fn files(&self) -> impl Iterator<Item = (FileId, &File)> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = (FileId, &File)> {
         self.files.iter().enumerate().filter_map(|(id, file)| Some((id as FileId, file.as_ref()?)))
     }
 
     /// The descriptors that are open, in their order.
-    pub fn open_numbers(&self) -> Vec<u16> {
+    pub(crate) fn open_numbers(&self) -> Vec<u16> {
         let open = self.descriptors.iter().enumerate().filter(|(_, file)| file.is_some());
         open.map(|(number, _)| number as u16).collect()
     }

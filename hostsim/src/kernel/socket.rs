@@ -24,49 +24,49 @@ impl Linger {
 
 /// What `setsockopt(2)` set, with the defaults of Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub(crate) struct Options {
     /// `SO_REUSEADDR`
-    pub reuses_address: bool,
+    pub(crate) reuses_address: bool,
     /// `SO_REUSEPORT`
-    pub reuses_port: bool,
+    pub(crate) reuses_port: bool,
     /// `SO_KEEPALIVE`
-    pub keeps_alive: bool,
+    pub(crate) keeps_alive: bool,
     /// `SO_BROADCAST`
-    pub is_broadcast: bool,
+    pub(crate) is_broadcast: bool,
     /// `SO_LINGER`
-    pub linger: Linger,
+    pub(crate) linger: Linger,
     /// `SO_RCVTIMEO`, in whole microseconds; zero waits for ever.
-    pub receive_timeout: Duration,
+    pub(crate) receive_timeout: Duration,
     /// `SO_SNDTIMEO`, in whole microseconds; zero waits for ever.
-    pub send_timeout: Duration,
+    pub(crate) send_timeout: Duration,
     /// `TCP_NODELAY`
-    pub is_undelayed: bool,
+    pub(crate) is_undelayed: bool,
     /// `TCP_QUICKACK`
-    pub is_quick: bool,
+    pub(crate) is_quick: bool,
     /// `TCP_KEEPIDLE`, in seconds.
-    pub keep_idle: i32,
+    pub(crate) keep_idle: i32,
     /// `TCP_KEEPINTVL`, in seconds.
-    pub keep_interval: i32,
+    pub(crate) keep_interval: i32,
     /// `TCP_KEEPCNT`
-    pub keep_count: i32,
+    pub(crate) keep_count: i32,
     /// `TCP_USER_TIMEOUT`, in milliseconds.
-    pub user_timeout: i32,
+    pub(crate) user_timeout: i32,
     /// `TCP_SYNCNT`
-    pub syn_count: i32,
+    pub(crate) syn_count: i32,
     /// `IPV6_V6ONLY`
-    pub is_v6_only: bool,
+    pub(crate) is_v6_only: bool,
     /// `IP_TOS`
-    pub traffic_class: i32,
+    pub(crate) traffic_class: i32,
     /// `IPV6_TCLASS`
-    pub traffic_class_v6: i32,
+    pub(crate) traffic_class_v6: i32,
     /// `IP_TTL`
-    pub hops: i32,
+    pub(crate) hops: i32,
     /// `IPV6_UNICAST_HOPS`
-    pub hops_v6: i32,
+    pub(crate) hops_v6: i32,
     /// The bytes kept for sending; `SO_SNDBUF` reports twice what was asked, which is this.
-    pub send_limit: usize,
+    pub(crate) send_limit: usize,
     /// The bytes kept for reading; `SO_RCVBUF` likewise.
-    pub receive_limit: usize,
+    pub(crate) receive_limit: usize,
 }
 
 /// How many hops a segment takes at most where nothing else is asked for.
@@ -77,7 +77,7 @@ impl Options {
     pub(crate) const SYN_COUNT: u32 = 6;
 
     /// The options of a new socket on a host with these buffers, in bytes.
-    pub const fn new(send_limit: usize, receive_limit: usize) -> Options {
+    pub(crate) const fn new(send_limit: usize, receive_limit: usize) -> Options {
         Options {
             reuses_address: false,
             reuses_port: false,
@@ -106,27 +106,27 @@ impl Options {
 
 /// Connections that wait for `accept`, and those whose handshake goes on.
 #[derive(Debug)]
-pub struct Listener {
+pub(crate) struct Listener {
     /// How many wait at most; one more is let in (row A08).
-    pub backlog: usize,
+    pub(crate) backlog: usize,
     /// Established and not yet accepted, first come first.
-    pub queue: VecDeque<u32>,
+    pub(crate) queue: VecDeque<u32>,
     /// Connections whose handshake goes on.
-    pub handshaking: Vec<u32>,
+    pub(crate) handshaking: Vec<u32>,
     /// It hears no SYN.
-    pub is_deaf: bool,
+    pub(crate) is_deaf: bool,
 }
 
 impl Listener {
     /// Whether another SYN is dropped.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.queue.len() + self.handshaking.len() > self.backlog
     }
 }
 
 /// What a program was told of a connection (Linux `socket_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub(crate) enum Phase {
     /// It dialed, and no call has told how that went.
     Connecting,
     /// It is connected.
@@ -137,7 +137,7 @@ pub enum Phase {
 
 /// What a socket became.
 #[derive(Debug)]
-pub enum Role {
+pub(crate) enum Role {
     /// Neither listens nor connects.
     Fresh,
     /// Listens.
@@ -155,7 +155,7 @@ pub enum Role {
 
 impl Socket {
     /// A bind that found its port taken leaves no address, but for a port of the program's choice.
-    pub fn forget_address(&mut self) {
+    pub(crate) fn forget_address(&mut self) {
         let any = self.domain.unspecified();
         self.bound = self.bound.filter(|bound| bound.port() != 0);
         for address in [&mut self.local, &mut self.shown].into_iter().flatten() {
@@ -166,33 +166,33 @@ impl Socket {
 
 /// A socket of TCP.
 #[derive(Debug)]
-pub struct Socket {
+pub(crate) struct Socket {
     /// Its family.
-    pub domain: Domain,
+    pub(crate) domain: Domain,
     /// Its options.
-    pub options: Options,
+    pub(crate) options: Options,
     /// Its own address, once bound, in canonical form.
-    pub local: Option<SocketAddr>,
+    pub(crate) local: Option<SocketAddr>,
     /// Its claim on a port.
-    pub claim: Option<ClaimId>,
+    pub(crate) claim: Option<ClaimId>,
     /// The address that the program bound it to; port 0 where the host was to choose one.
-    pub bound: Option<SocketAddr>,
+    pub(crate) bound: Option<SocketAddr>,
     /// What it shows as its address while it has none: a port that the host chose goes with the
     /// connection, and its number stays to be seen.
-    pub shown: Option<SocketAddr>,
+    pub(crate) shown: Option<SocketAddr>,
     /// A shutdown that found no connection ended reading: it holds for the next one.
-    pub is_read_shut: bool,
+    pub(crate) is_read_shut: bool,
     /// A shutdown that found no connection ended writing.
-    pub is_write_shut: bool,
+    pub(crate) is_write_shut: bool,
     /// The error that waits on a socket without a connection.
-    pub error: Option<Errno>,
+    pub(crate) error: Option<Errno>,
     /// What it became.
-    pub role: Role,
+    pub(crate) role: Role,
 }
 
 impl Socket {
     /// A socket that is neither bound nor anything else.
-    pub const fn new(domain: Domain, options: Options) -> Socket {
+    pub(crate) const fn new(domain: Domain, options: Options) -> Socket {
         Socket {
             domain,
             options,

@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 
 /// The bytes that a new socket keeps for reading, and what `SO_SNDBUF` says
 /// (`net.core.rmem_default`, `wmem_default`).
-pub const UDP_LIMIT: usize = 212_992;
+pub(crate) const UDP_LIMIT: usize = 212_992;
 
 /// Room to write, as datagram sockets report it (Linux `datagram_poll`).
 const WRITABLE: Readiness = Readiness::OUT.with(Readiness(libc::EPOLLWRBAND as u32));
@@ -50,7 +50,7 @@ pub struct Datagram {
 
 impl Datagram {
     /// What it takes of a limit of bytes (Linux `skb->truesize`, as measured on loopback).
-    pub fn cost(&self) -> usize {
+    pub(crate) fn cost(&self) -> usize {
         let frame = if self.to.is_ipv4() { FRAME_COST_V4 } else { FRAME_COST_V6 };
         let place = match self.bytes.len() + frame {
             ..=PLACE_MIN => PLACE_MIN,
@@ -62,29 +62,29 @@ impl Datagram {
 
 /// What a socket tells with each datagram, where it is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub(crate) struct Told {
     /// `IP_PKTINFO`
-    pub info_v4: bool,
+    pub(crate) info_v4: bool,
     /// `IPV6_RECVPKTINFO`
-    pub info_v6: bool,
+    pub(crate) info_v6: bool,
     /// `IP_RECVTOS`
-    pub class_v4: bool,
+    pub(crate) class_v4: bool,
     /// `IPV6_RECVTCLASS`
-    pub class_v6: bool,
+    pub(crate) class_v6: bool,
 }
 
 /// What a socket does about the longest packet of its way (`IP_MTU_DISCOVER`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Discovery {
+pub(crate) struct Discovery {
     /// The value for IPv4, 0 to 5.
-    pub v4: i32,
+    pub(crate) v4: i32,
     /// The value for IPv6, 0 to 5.
-    pub v6: i32,
+    pub(crate) v6: i32,
 }
 
 impl Discovery {
     /// Whether a packet may be sent in fragments.
-    pub fn fragments(self, is_v4: bool) -> bool {
+    pub(crate) fn fragments(self, is_v4: bool) -> bool {
         let value = if is_v4 { self.v4 } else { self.v6 };
         value < libc::IP_PMTUDISC_DO || value == libc::IP_PMTUDISC_OMIT
     }
@@ -92,36 +92,36 @@ impl Discovery {
 
 /// A UDP socket.
 #[derive(Debug)]
-pub struct Udp {
+pub(crate) struct Udp {
     /// Its family.
-    pub domain: Domain,
+    pub(crate) domain: Domain,
     /// Its options.
-    pub options: Options,
+    pub(crate) options: Options,
     /// What it tells with each datagram.
-    pub told: Told,
+    pub(crate) told: Told,
     /// What it does about the longest packet of its way.
-    pub discovery: Discovery,
+    pub(crate) discovery: Discovery,
     /// The address at which it hears, once it has a port, in canonical form.
-    pub local: Option<SocketAddr>,
+    pub(crate) local: Option<SocketAddr>,
     /// The address that the program bound it to; port 0 where the host was to choose one.
-    pub bound: Option<SocketAddr>,
+    pub(crate) bound: Option<SocketAddr>,
     /// Its claim on a port.
-    pub claim: Option<ClaimId>,
+    pub(crate) claim: Option<ClaimId>,
     /// Whom it is connected to, in canonical form.
-    pub peer: Option<SocketAddr>,
+    pub(crate) peer: Option<SocketAddr>,
     /// The error that waits.
-    pub error: Option<Errno>,
+    pub(crate) error: Option<Errno>,
     /// What was shut down.
-    pub is_read_shut: bool,
+    pub(crate) is_read_shut: bool,
     /// What was shut down.
-    pub is_write_shut: bool,
+    pub(crate) is_write_shut: bool,
     queue: VecDeque<Datagram>,
     charged: usize,
 }
 
 impl Udp {
     /// A socket that is neither bound nor connected.
-    pub fn new(domain: Domain) -> Udp {
+    pub(crate) fn new(domain: Domain) -> Udp {
         Udp {
             domain,
             options: Options::new(UDP_LIMIT, UDP_LIMIT),
@@ -141,7 +141,7 @@ impl Udp {
 
     /// How well the socket fits a datagram (Linux `compute_score`): its very address before the
     /// wildcard, its peer before anybody, IPv4 before IPv6; `None` where it does not.
-    pub fn fit(&self, to: SocketAddr, from: SocketAddr) -> Option<(bool, bool, bool)> {
+    pub(crate) fn fit(&self, to: SocketAddr, from: SocketAddr) -> Option<(bool, bool, bool)> {
         let local = self.local.filter(|local| local.port() == to.port())?;
         let is_exact = local.ip() == to.ip();
         let is_wild = local.ip().is_unspecified() && (local.is_ipv4() == to.is_ipv4());
@@ -159,12 +159,12 @@ impl Udp {
     }
 
     /// Whether there is room for a datagram. The first always has some.
-    pub fn has_room(&self, datagram: &Datagram) -> bool {
+    pub(crate) fn has_room(&self, datagram: &Datagram) -> bool {
         self.charged == 0 || self.charged + datagram.cost() <= self.options.receive_limit
     }
 
     /// Puts a datagram to what waits.
-    pub fn push(&mut self, datagram: Datagram) {
+    pub(crate) fn push(&mut self, datagram: Datagram) {
         self.charged += datagram.cost();
         self.queue.push_back(datagram);
     }
@@ -173,7 +173,7 @@ impl Udp {
     ///
     /// # Errors
     /// The error that waits, which comes first; `EAGAIN`.
-    pub fn take(&mut self, is_peek: bool) -> Sys<Datagram> {
+    pub(crate) fn take(&mut self, is_peek: bool) -> Sys<Datagram> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
@@ -186,33 +186,22 @@ impl Udp {
     }
 
     /// The bytes of the first datagram, as `FIONREAD`.
-    pub fn unread(&self) -> usize {
+    pub(crate) fn unread(&self) -> usize {
         self.queue.front().map_or(0, |first| first.bytes.len())
-    }
-
-    /// How many datagrams wait.
-    pub fn waiting(&self) -> usize {
-        self.queue.len()
-    }
-
-    /// Drops what waits.
-    pub fn clear(&mut self) {
-        self.queue.clear();
-        self.charged = 0;
     }
 
     /// Ends directions; the peer hears nothing of it.
     ///
     /// # Errors
     /// `ENOTCONN` where it has no peer; the directions end all the same (Linux `inet_shutdown`).
-    pub fn shutdown(&mut self, direction: Direction) -> Sys<()> {
+    pub(crate) fn shutdown(&mut self, direction: Direction) -> Sys<()> {
         self.is_read_shut |= direction != Direction::Write;
         self.is_write_shut |= direction != Direction::Read;
         self.peer.map(|_| ()).ok_or(Errno::ENOTCONN)
     }
 
     /// Linux `datagram_poll`. There is always room to write: what is sent is gone at once.
-    pub fn readiness(&self) -> Readiness {
+    pub(crate) fn readiness(&self) -> Readiness {
         let is_hung_up = self.is_read_shut && self.is_write_shut;
         [
             (self.error.is_some(), Readiness::ERR),
@@ -226,7 +215,7 @@ impl Udp {
     }
 
     /// The socket in words.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let shown = |address: Option<SocketAddr>, none: &str| {
             address.map_or_else(|| none.to_owned(), |address| self.domain.show(address).to_string())
         };
@@ -238,7 +227,7 @@ impl Udp {
     ///
     /// # Panics
     /// Where it is not so.
-    pub fn check_invariants(&self) {
+    pub(crate) fn check_invariants(&self) {
         let cost: usize = self.queue.iter().map(Datagram::cost).sum();
         assert_eq!(cost, self.charged, "a socket is charged with what waits in it");
         assert_eq!(self.local.is_some(), self.claim.is_some(), "who has a port claims it");

@@ -18,11 +18,11 @@ use socket::{UnixRole, UnixSocket, WRITABLE};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A Unix socket of a host, by its number there.
-pub type UnixId = u32;
+pub(crate) type UnixId = u32;
 
 /// The bytes that a new Unix socket sends ahead of its reader at most, and what `SO_RCVBUF` says
 /// (`net.core.wmem_default`, `rmem_default`).
-pub const UNIX_LIMIT: usize = 212_992;
+pub(crate) const UNIX_LIMIT: usize = 212_992;
 
 /// The most connections a backlog holds (`net.core.somaxconn`).
 const BACKLOG_MAX: usize = 4096;
@@ -33,17 +33,17 @@ const READABLE: Readiness =
 
 /// A name that a socket is bound to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnixName {
+pub(crate) struct UnixName {
     /// The bytes of `sun_path` as calls show them: a path with its last zero, or a zero and an
     /// abstract name.
-    pub shown: Vec<u8>,
+    pub(crate) shown: Vec<u8>,
     /// What the name is found by: the absolute path, or the abstract name as it is shown.
-    pub key: Vec<u8>,
+    pub(crate) key: Vec<u8>,
 }
 
 impl UnixName {
     /// The name that is no path and has these bytes (`unix(7)`, abstract).
-    pub fn of_abstract(name: &[u8]) -> UnixName {
+    pub(crate) fn of_abstract(name: &[u8]) -> UnixName {
         let shown = [&[0], name].concat();
         UnixName { key: shown.clone(), shown }
     }
@@ -55,15 +55,15 @@ impl UnixName {
 
 /// What a name is of. A path outlives its socket until it is removed, as its file does on Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnixEntry {
+pub(crate) struct UnixEntry {
     socket: Option<UnixId>,
     /// The permission bits that were set; nothing is checked against them.
-    pub mode: u32,
+    pub(crate) mode: u32,
 }
 
 /// The Unix sockets of a host and the names that they are bound to.
 #[derive(Debug, Default)]
-pub struct Unix {
+pub(crate) struct Unix {
     sockets: Vec<Option<UnixSocket>>,
     free: Vec<UnixId>,
     names: BTreeMap<Vec<u8>, UnixEntry>,
@@ -72,7 +72,7 @@ pub struct Unix {
 
 impl Unix {
     /// Makes a socket; its file is told later.
-    pub fn socket(&mut self, options: Options) -> UnixId {
+    pub(crate) fn socket(&mut self, options: Options) -> UnixId {
         self.add(UnixSocket::new(options, None))
     }
 
@@ -86,19 +86,19 @@ impl Unix {
     }
 
     /// Connects two fresh sockets, as `socketpair(2)`.
-    pub fn pair(&mut self, first: UnixId, second: UnixId) {
+    pub(crate) fn pair(&mut self, first: UnixId, second: UnixId) {
         for (id, peer) in [(first, second), (second, first)] {
             self.at(id).role = UnixRole::Connected { peer: Some(peer), last_name: None };
         }
     }
 
     /// Tells a socket its open file.
-    pub fn set_file(&mut self, id: UnixId, file: FileId) {
+    pub(crate) fn set_file(&mut self, id: UnixId, file: FileId) {
         self.at(id).file = Some(file);
     }
 
     /// The open file of a socket; none while it waits for `accept`.
-    pub fn file(&self, id: UnixId) -> Option<FileId> {
+    pub(crate) fn file(&self, id: UnixId) -> Option<FileId> {
         self.see(id).file
     }
 
@@ -119,7 +119,7 @@ impl Unix {
     }
 
     /// Takes whom the calls since the last one are to wake, and for what.
-    pub fn take_woken(&mut self) -> Vec<(FileId, Readiness)> {
+    pub(crate) fn take_woken(&mut self) -> Vec<(FileId, Readiness)> {
         std::mem::take(&mut self.woken)
     }
 
@@ -127,7 +127,7 @@ impl Unix {
     ///
     /// # Errors
     /// `EADDRINUSE`, also for a path whose socket is closed; `EINVAL` where it is bound.
-    pub fn bind(&mut self, id: UnixId, name: UnixName) -> Sys<()> {
+    pub(crate) fn bind(&mut self, id: UnixId, name: UnixName) -> Sys<()> {
         let is_bound = self.see(id).name.is_some();
         if is_bound && name.is_abstract() {
             return Err(Errno::EINVAL);
@@ -148,7 +148,7 @@ impl Unix {
     ///
     /// # Errors
     /// `EADDRINUSE` where none is free; Linux says `ENOSPC`.
-    pub fn bind_any(&mut self, id: UnixId) -> Sys<()> {
+    pub(crate) fn bind_any(&mut self, id: UnixId) -> Sys<()> {
         if self.see(id).name.is_some() {
             return Ok(());
         }
@@ -162,7 +162,7 @@ impl Unix {
     ///
     /// # Errors
     /// `EINVAL` for a socket without a name or one that is connected.
-    pub fn listen(&mut self, id: UnixId, backlog: i32) -> Sys<()> {
+    pub(crate) fn listen(&mut self, id: UnixId, backlog: i32) -> Sys<()> {
         let most = usize::try_from(backlog).unwrap_or(BACKLOG_MAX).min(BACKLOG_MAX);
         let socket = self.at(id);
         if socket.name.is_none() {
@@ -187,7 +187,7 @@ impl Unix {
     /// # Errors
     /// `ENOENT` for a path that is not there; `ECONNREFUSED` where nobody listens; `EAGAIN` where
     /// the backlog is full; `EISCONN`; `EINVAL` for a listener.
-    pub fn connect(&mut self, id: UnixId, key: &[u8], options: Options) -> Sys<()> {
+    pub(crate) fn connect(&mut self, id: UnixId, key: &[u8], options: Options) -> Sys<()> {
         let is_path = key.first() != Some(&0);
         let missing = if is_path { Errno::ENOENT } else { Errno::ECONNREFUSED };
         let entry = self.names.get(key).ok_or(missing)?;
@@ -222,7 +222,7 @@ impl Unix {
     /// # Errors
     /// `EINVAL` where the socket does not listen; `EAGAIN` where none is there, which a call that
     /// may wait finds `EINVAL` after a shutdown.
-    pub fn accept(&mut self, id: UnixId, may_wait: bool) -> Sys<UnixId> {
+    pub(crate) fn accept(&mut self, id: UnixId, may_wait: bool) -> Sys<UnixId> {
         let socket = self.at(id);
         let is_shut = socket.is_read_shut && may_wait;
         let UnixRole::Listener { queue, .. } = &mut socket.role else { return Err(Errno::EINVAL) };
@@ -230,7 +230,7 @@ impl Unix {
     }
 
     /// The name that a socket is bound to.
-    pub fn name(&self, id: UnixId) -> Option<&UnixName> {
+    pub(crate) fn name(&self, id: UnixId) -> Option<&UnixName> {
         self.see(id).name.as_ref()
     }
 
@@ -238,7 +238,7 @@ impl Unix {
     ///
     /// # Errors
     /// `ENOTCONN`
-    pub fn peer_name(&self, id: UnixId) -> Sys<Option<&UnixName>> {
+    pub(crate) fn peer_name(&self, id: UnixId) -> Sys<Option<&UnixName>> {
         match &self.see(id).role {
             UnixRole::Connected { peer: Some(peer), .. } => Ok(self.name(*peer)),
             UnixRole::Connected { peer: None, last_name } => Ok(last_name.as_ref()),
@@ -247,29 +247,29 @@ impl Unix {
     }
 
     /// Whether it is known whose process the peer is of (`SO_PEERCRED`).
-    pub fn has_credentials(&self, id: UnixId) -> bool {
+    pub(crate) fn has_credentials(&self, id: UnixId) -> bool {
         !matches!(self.see(id).role, UnixRole::Fresh)
     }
 
     /// Whether a socket listens.
-    pub fn listens(&self, id: UnixId) -> bool {
+    pub(crate) fn listens(&self, id: UnixId) -> bool {
         matches!(self.see(id).role, UnixRole::Listener { .. })
     }
 
     /// A socket's options.
-    pub fn options(&mut self, id: UnixId) -> &mut Options {
+    pub(crate) fn options(&mut self, id: UnixId) -> &mut Options {
         &mut self.at(id).options
     }
 
     /// A socket has more room to write than before, perhaps (Linux `unix_write_space`).
-    pub fn on_room(&mut self, id: UnixId) {
+    pub(crate) fn on_room(&mut self, id: UnixId) {
         if self.see(id).is_writable() {
             self.wake(id, WRITABLE);
         }
     }
 
     /// Takes the error that waits on a socket, as `SO_ERROR`.
-    pub fn take_error(&mut self, id: UnixId) -> Option<Errno> {
+    pub(crate) fn take_error(&mut self, id: UnixId) -> Option<Errno> {
         self.at(id).error.take()
     }
 
@@ -277,7 +277,11 @@ impl Unix {
     ///
     /// # Errors
     /// `ENOTCONN`; `EPIPE` after an end of this direction, whatever the length; `EAGAIN`.
-    pub fn write<'a>(&mut self, id: UnixId, parts: impl Iterator<Item = &'a [u8]>) -> Sys<usize> {
+    pub(crate) fn write<'a>(
+        &mut self,
+        id: UnixId,
+        parts: impl Iterator<Item = &'a [u8]>,
+    ) -> Sys<usize> {
         let UnixRole::Connected { peer, .. } = self.see(id).role else {
             return Err(Errno::ENOTCONN);
         };
@@ -313,7 +317,7 @@ impl Unix {
     /// # Errors
     /// Bytes come first, then the error that waits, then the end; `EAGAIN`; `EINVAL` for a socket
     /// that never was connected.
-    pub fn read(&mut self, id: UnixId, into: &mut [u8], is_peek: bool) -> Sys<usize> {
+    pub(crate) fn read(&mut self, id: UnixId, into: &mut [u8], is_peek: bool) -> Sys<usize> {
         let socket = self.at(id);
         let UnixRole::Connected { peer, .. } = socket.role else { return Err(Errno::EINVAL) };
         if socket.bytes.is_empty() {
@@ -339,17 +343,17 @@ impl Unix {
     }
 
     /// How many bytes wait to be read.
-    pub fn unread(&self, id: UnixId) -> usize {
+    pub(crate) fn unread(&self, id: UnixId) -> usize {
         self.see(id).bytes.len()
     }
 
     /// What the packets take that the peer has not read, with what Linux adds to each (`SIOCOUTQ`).
-    pub fn charged(&self, id: UnixId) -> usize {
+    pub(crate) fn charged(&self, id: UnixId) -> usize {
         self.see(id).charged
     }
 
     /// Ends directions of a socket, of whatever role, and of its peer, as `shutdown(2)`.
-    pub fn shutdown(&mut self, id: UnixId, direction: Direction) {
+    pub(crate) fn shutdown(&mut self, id: UnixId, direction: Direction) {
         let (reading, writing) = (direction != Direction::Write, direction != Direction::Read);
         self.at(id).shut(reading, writing);
         self.wake(id, Readiness::ALL);
@@ -361,7 +365,7 @@ impl Unix {
 
     /// The last descriptor of a socket goes, as `close(2)`: its peer is told at once, with
     /// `ECONNRESET` where bytes are unread here; whoever waits in a backlog is reset.
-    pub fn close(&mut self, id: UnixId) {
+    pub(crate) fn close(&mut self, id: UnixId) {
         self.release(id, false);
     }
 
@@ -393,27 +397,22 @@ impl Unix {
     }
 
     /// What a poll of a socket reports now.
-    pub fn readiness(&self, id: UnixId) -> Readiness {
+    pub(crate) fn readiness(&self, id: UnixId) -> Readiness {
         self.see(id).readiness()
     }
 
     /// What a path is of, if a socket was bound to it and it was not removed since.
-    pub fn entry_mut(&mut self, key: &[u8]) -> Option<&mut UnixEntry> {
+    pub(crate) fn entry_mut(&mut self, key: &[u8]) -> Option<&mut UnixEntry> {
         self.names.get_mut(key)
     }
 
     /// Removes a path, as `unlink(2)`; whether it was there. Its socket goes on.
-    pub fn remove(&mut self, key: &[u8]) -> bool {
+    pub(crate) fn remove(&mut self, key: &[u8]) -> bool {
         self.names.remove(key).is_some()
     }
 
     /// How many sockets there are, those in backlogs too.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.sockets.iter().flatten().count()
-    }
-
-    /// Whether there is no socket.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }

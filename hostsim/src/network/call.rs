@@ -221,7 +221,9 @@ impl Network {
     /// datagram to its peer.
     ///
     /// # Errors
-    /// Those of [`Connection::write`](crate::tcp::Connection::write); `EPIPE` for a socket that never was connected.
+    /// The error that waits (rows B09, B16), else `EPIPE` after an end of this direction (B01, C02),
+    /// whatever the length (B24), and for a socket that never was connected; `EAGAIN` while
+    /// connecting or without room (D13).
     pub fn send(&mut self, at: Descriptor, bytes: &[u8]) -> Sys<usize> {
         self.send_parts(at, std::iter::once(bytes))
     }
@@ -230,7 +232,7 @@ impl Network {
     ///
     /// # Errors
     /// As [`Network::send`].
-    pub fn send_parts<'a>(
+    pub(crate) fn send_parts<'a>(
         &mut self,
         at: Descriptor,
         parts: impl Iterator<Item = &'a [u8]>,
@@ -256,7 +258,9 @@ impl Network {
     /// UDP socket gives one datagram, cut to the place.
     ///
     /// # Errors
-    /// Those of [`Connection::read`](crate::tcp::Connection::read); `ENOTCONN` for a socket that never was connected.
+    /// Bytes that arrived come first (rows B07, B29), then the end that a FIN made (B03), then the
+    /// error that waits (B15), then the end that a shutdown made, then `EAGAIN`; `ENOTCONN` for a
+    /// socket that never was connected.
     pub fn receive(&mut self, at: Descriptor, into: &mut [u8], is_peek: bool) -> Sys<usize> {
         let (wire, side) = match self.wire_of(at) {
             Ok(Some(end)) => end,

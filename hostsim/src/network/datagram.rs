@@ -113,7 +113,7 @@ impl Network {
     }
 
     /// How many datagrams and answers of ICMP are under way.
-    pub fn datagrams_under_way(&self) -> usize {
+    pub(crate) fn datagrams_under_way(&self) -> usize {
         self.ways.ways.values().map(|way| way.packets.len()).sum()
     }
 

@@ -7,7 +7,7 @@ use crate::kernel::{DESCRIPTOR_MIN, Descriptor, Object, Role, Socket};
 
 /// What a descriptor is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A socket.
     Socket,
     /// A set of watched files.
@@ -18,7 +18,7 @@ pub enum Kind {
 
 /// What protocol a socket speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
+pub(crate) enum Protocol {
     /// TCP, over IPv4 or IPv6.
     Tcp,
     /// UDP, over IPv4 or IPv6.
@@ -32,7 +32,7 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`.
-    pub fn kind(&mut self, at: Descriptor) -> Sys<Kind> {
+    pub(crate) fn kind(&mut self, at: Descriptor) -> Sys<Kind> {
         Ok(match self.object(at)?.1 {
             Object::Socket(_) | Object::Unix(_) | Object::Udp(_) => Kind::Socket,
             Object::Epoll(_) => Kind::Epoll,
@@ -45,7 +45,7 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `ENOTSOCK`.
-    pub fn protocol(&mut self, at: Descriptor) -> Sys<Protocol> {
+    pub(crate) fn protocol(&mut self, at: Descriptor) -> Sys<Protocol> {
         match self.object(at)?.1 {
             Object::Socket(_) => Ok(Protocol::Tcp),
             Object::Udp(_) => Ok(Protocol::Udp),
@@ -87,7 +87,7 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`.
-    pub fn closes_on_exec(&mut self, at: Descriptor) -> Sys<bool> {
+    pub(crate) fn closes_on_exec(&mut self, at: Descriptor) -> Sys<bool> {
         self.kernel_of(at)?.closes_on_exec(at.number)
     }
 
@@ -95,7 +95,7 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`.
-    pub fn set_closes_on_exec(&mut self, at: Descriptor, closes_on_exec: bool) -> Sys<()> {
+    pub(crate) fn set_closes_on_exec(&mut self, at: Descriptor, closes_on_exec: bool) -> Sys<()> {
         self.kernel_of(at)?.set_closes_on_exec(at.number, closes_on_exec)
     }
 
@@ -103,7 +103,7 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`.
-    pub fn is_nonblocking(&mut self, at: Descriptor) -> Sys<bool> {
+    pub(crate) fn is_nonblocking(&mut self, at: Descriptor) -> Sys<bool> {
         let (id, _) = self.object(at)?;
         Ok(self.kernel(at.host).file_mut(id).is_nonblocking)
     }
@@ -112,7 +112,7 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`.
-    pub fn set_nonblocking(&mut self, at: Descriptor, is_nonblocking: bool) -> Sys<()> {
+    pub(crate) fn set_nonblocking(&mut self, at: Descriptor, is_nonblocking: bool) -> Sys<()> {
         let (id, _) = self.object(at)?;
         self.kernel(at.host).file_mut(id).is_nonblocking = is_nonblocking;
         Ok(())

@@ -24,7 +24,8 @@ impl Network {
     /// # Errors
     /// `EINPROGRESS` for a dial that now goes on, `EAFNOSUPPORT`, `ENETUNREACH` (row A30),
     /// `EADDRNOTAVAIL` where no port is free or the very connection stands, `EINVAL` from loopback to
-    /// another host, those of [`Network::connect_again`].
+    /// another host. Of a socket that dialed: `EALREADY` while that goes on, `EISCONN` once it is
+    /// known to stand, the error of a dial that failed, which then is forgotten.
     pub fn connect(&mut self, at: Descriptor, address: SocketAddr) -> Sys<()> {
         if self.protocol(at)? == Protocol::Udp {
             return self.udp_connect(at, address);
@@ -46,7 +47,7 @@ impl Network {
     /// # Errors
     /// `EBADF`, `ENOTSOCK`. What it says: `EALREADY` while a dial goes on, `EISCONN`, the error of a
     /// dial that failed, which then is forgotten: the socket may dial anew.
-    pub fn connect_again(&mut self, at: Descriptor) -> Sys<Option<Sys<()>>> {
+    pub(crate) fn connect_again(&mut self, at: Descriptor) -> Sys<Option<Sys<()>>> {
         Ok(match &self.socket_of(at)?.role {
             Role::Fresh => None,
             Role::Listener(_) => Some(Err(Errno::EISCONN)),

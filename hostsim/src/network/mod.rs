@@ -149,7 +149,7 @@ mod wire;
 pub use census::Census;
 pub use datagram::{Arrival, DatagramObserver, Fate, Fates, Passed};
 pub use deliver::{Delivery, Observer};
-pub use descriptor::{Kind, Protocol};
+pub(crate) use descriptor::{Kind, Protocol};
 pub(crate) use host::fixed_entropy;
 pub use host::{Entropy, Host, RECEIVE_LIMIT, SEND_LIMIT};
 pub use listening::Listening;

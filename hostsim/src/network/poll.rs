@@ -32,7 +32,7 @@ impl Network {
     ///
     /// # Errors
     /// `EMFILE`.
-    pub fn counter(
+    pub(crate) fn counter(
         &mut self,
         host: HostId,
         counter: Counter,
@@ -171,7 +171,7 @@ impl Network {
     ///
     /// # Errors
     /// `EAGAIN` where it would pass its largest value, `EINVAL` for `u64::MAX`.
-    pub fn count(&mut self, at: Descriptor, value: u64) -> Sys<()> {
+    pub(crate) fn count(&mut self, at: Descriptor, value: u64) -> Sys<()> {
         let (id, Object::Counter(counter)) = self.object(at)? else { return Err(Errno::EINVAL) };
         if value == u64::MAX {
             return Err(Errno::EINVAL);
@@ -186,7 +186,7 @@ impl Network {
     ///
     /// # Errors
     /// `EAGAIN` where it is zero.
-    pub fn take_count(&mut self, at: Descriptor) -> Sys<u64> {
+    pub(crate) fn take_count(&mut self, at: Descriptor) -> Sys<u64> {
         let (id, Object::Counter(counter)) = self.object(at)? else { return Err(Errno::EINVAL) };
         let value = counter.take();
         if value == 0 {

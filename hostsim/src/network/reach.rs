@@ -24,7 +24,7 @@ pub(super) fn v6_of(HostId(number): HostId) -> Ipv6Addr {
 
 impl Host {
     /// Whether an address is one of the host's own.
-    pub fn owns(&self, ip: IpAddr) -> bool {
+    pub(crate) fn owns(&self, ip: IpAddr) -> bool {
         ip == self.address || ip == self.address_v6 || ip.is_loopback()
     }
 

@@ -139,7 +139,7 @@ impl Network {
     }
 
     /// Whether something of a connection is left.
-    pub fn is_alive(&self, id: WireId) -> bool {
+    pub(crate) fn is_alive(&self, id: WireId) -> bool {
         self.wires.get(id.0 as usize).is_some_and(Option::is_some)
     }
 

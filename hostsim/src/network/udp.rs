@@ -101,7 +101,7 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `ENOTSOCK`.
-    pub fn is_udp(&mut self, at: Descriptor) -> Sys<bool> {
+    pub(crate) fn is_udp(&mut self, at: Descriptor) -> Sys<bool> {
         Ok(self.protocol(at)? == Protocol::Udp)
     }
 
@@ -333,7 +333,7 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `ENOTSOCK`.
-    pub fn is_udp_ended(&mut self, at: Descriptor) -> Sys<bool> {
+    pub(crate) fn is_udp_ended(&mut self, at: Descriptor) -> Sys<bool> {
         Ok(self.udp_of(at)?.1.is_read_shut && !self.is_nonblocking(at)?)
     }
 
@@ -373,7 +373,7 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `ENOTSOCK`.
-    pub fn udp_look(&mut self, at: Descriptor) -> Sys<&Udp> {
+    pub(crate) fn udp_look(&mut self, at: Descriptor) -> Sys<&Udp> {
         Ok(self.udp_of(at)?.1)
     }
 }

@@ -16,7 +16,7 @@ impl Network {
     ///
     /// # Errors
     /// `EMFILE`, and `ENETDOWN` where the host's process is over.
-    pub fn unix_socket(&mut self, host: HostId, nonblocking: bool) -> Sys<Descriptor> {
+    pub(crate) fn unix_socket(&mut self, host: HostId, nonblocking: bool) -> Sys<Descriptor> {
         self.check_process(host)?;
         self.kernel(host).free_number()?;
         let options = self.unix_options(host);
@@ -28,7 +28,7 @@ impl Network {
     ///
     /// # Errors
     /// `EMFILE`.
-    pub fn unix_pair(&mut self, host: HostId, nonblocking: bool) -> Sys<[Descriptor; 2]> {
+    pub(crate) fn unix_pair(&mut self, host: HostId, nonblocking: bool) -> Sys<[Descriptor; 2]> {
         let first = self.unix_socket(host, nonblocking)?;
         let second = match self.unix_socket(host, nonblocking) {
             Ok(second) => second,
@@ -59,7 +59,7 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `ENOTSOCK`.
-    pub fn is_unix(&mut self, at: Descriptor) -> Sys<bool> {
+    pub(crate) fn is_unix(&mut self, at: Descriptor) -> Sys<bool> {
         match self.object(at)?.1 {
             Object::Unix(_) => Ok(true),
             Object::Socket(_) | Object::Udp(_) => Ok(false),
@@ -99,7 +99,7 @@ impl Network {
     ///
     /// # Errors
     /// As [`Unix::bind`] and [`Unix::bind_any`].
-    pub fn unix_bind(&mut self, at: Descriptor, name: Option<UnixName>) -> Sys<()> {
+    pub(crate) fn unix_bind(&mut self, at: Descriptor, name: Option<UnixName>) -> Sys<()> {
         self.with_unix(at, |unix, id| match name {
             Some(name) => unix.bind(id, name),
             None => unix.bind_any(id),
@@ -110,7 +110,7 @@ impl Network {
     ///
     /// # Errors
     /// As [`Unix::listen`].
-    pub fn unix_listen(&mut self, at: Descriptor, backlog: i32) -> Sys<()> {
+    pub(crate) fn unix_listen(&mut self, at: Descriptor, backlog: i32) -> Sys<()> {
         self.with_unix(at, |unix, id| unix.listen(id, backlog))
     }
 
@@ -118,7 +118,7 @@ impl Network {
     ///
     /// # Errors
     /// As [`Unix::connect`].
-    pub fn unix_connect(&mut self, at: Descriptor, key: &[u8]) -> Sys<()> {
+    pub(crate) fn unix_connect(&mut self, at: Descriptor, key: &[u8]) -> Sys<()> {
         let options = self.unix_options(at.host);
         self.with_unix(at, |unix, id| unix.connect(id, key, options))
     }
@@ -127,7 +127,7 @@ impl Network {
     ///
     /// # Errors
     /// `EMFILE`, and as [`Unix::accept`].
-    pub fn unix_accept(&mut self, at: Descriptor, nonblocking: bool) -> Sys<Descriptor> {
+    pub(crate) fn unix_accept(&mut self, at: Descriptor, nonblocking: bool) -> Sys<Descriptor> {
         self.kernel_of(at)?.free_number()?;
         let may_wait = !self.is_nonblocking(at)?;
         let accepted = self.with_unix(at, |unix, id| unix.accept(id, may_wait))?;
@@ -138,7 +138,7 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `ENOTSOCK`.
-    pub fn unix_name(&mut self, at: Descriptor) -> Sys<Option<UnixName>> {
+    pub(crate) fn unix_name(&mut self, at: Descriptor) -> Sys<Option<UnixName>> {
         self.with_unix(at, |unix, id| Ok(unix.name(id).cloned()))
     }
 
@@ -146,7 +146,7 @@ impl Network {
     ///
     /// # Errors
     /// `ENOTCONN`
-    pub fn unix_peer_name(&mut self, at: Descriptor) -> Sys<Option<UnixName>> {
+    pub(crate) fn unix_peer_name(&mut self, at: Descriptor) -> Sys<Option<UnixName>> {
         self.with_unix(at, |unix, id| unix.peer_name(id).map(|name| name.cloned()))
     }
 
@@ -154,7 +154,7 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `ENOTSOCK`.
-    pub fn unix_has_credentials(&mut self, at: Descriptor) -> Sys<bool> {
+    pub(crate) fn unix_has_credentials(&mut self, at: Descriptor) -> Sys<bool> {
         self.with_unix(at, |unix, id| Ok(unix.has_credentials(id)))
     }
 
@@ -179,7 +179,7 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `ENOTSOCK`.
-    pub fn unix_shutdown(&mut self, at: Descriptor, direction: Direction) -> Sys<()> {
+    pub(crate) fn unix_shutdown(&mut self, at: Descriptor, direction: Direction) -> Sys<()> {
         self.with_unix(at, |unix, id| {
             unix.shutdown(id, direction);
             Ok(())
@@ -196,7 +196,7 @@ impl Network {
     /// # Errors
     /// `EOPNOTSUPP` for a level that is not `SOL_SOCKET` and for `SO_REUSEPORT`, `ENOPROTOOPT` for
     /// an option that is not known.
-    pub fn unix_set_option(
+    pub(crate) fn unix_set_option(
         &mut self,
         at: Descriptor,
         name: OptionName,
@@ -219,7 +219,7 @@ impl Network {
     ///
     /// # Errors
     /// As [`Network::unix_set_option`].
-    pub fn unix_option(&mut self, at: Descriptor, name: OptionName) -> Sys<OptionValue> {
+    pub(crate) fn unix_option(&mut self, at: Descriptor, name: OptionName) -> Sys<OptionValue> {
         if name.level != libc::SOL_SOCKET {
             return Err(Errno::EOPNOTSUPP);
         }
@@ -237,13 +237,13 @@ impl Network {
     }
 
     /// What a path of a host is of, where a Unix socket was bound to it.
-    pub fn unix_entry(&mut self, host: HostId, key: &[u8]) -> Option<&mut UnixEntry> {
+    pub(crate) fn unix_entry(&mut self, host: HostId, key: &[u8]) -> Option<&mut UnixEntry> {
         self.kernel(host).unix.entry_mut(key)
     }
 
     /// Removes a path of a host that a Unix socket was bound to, as `unlink(2)`; whether there was
     /// one.
-    pub fn unix_remove(&mut self, host: HostId, key: &[u8]) -> bool {
+    pub(crate) fn unix_remove(&mut self, host: HostId, key: &[u8]) -> bool {
         self.kernel(host).unix.remove(key)
     }
 }

@@ -1,8 +1,8 @@
 //! One end of a TCP connection, without input or output.
 //!
-//! Calls of the program and segments of the peer go in; segments to send come out of
-//! [`Connection::poll_segment`], and what a poll would see out of [`Connection::readiness`]. The
-//! end knows no hosts, no addresses, no descriptors and no time, and it draws nothing.
+//! Calls of the program and segments of the peer go in; segments to send come out, and so does what
+//! a poll would see. The end knows no hosts, no addresses, no descriptors and no time, and it draws
+//! nothing. Others see of it what goes in and out: a [`Segment`], its [`Payload`], the [`State`].
 //!
 //! Errors, their order and when they are forgotten follow Linux; the facts named in the comments
 //! are rows of the measured table of TCP on loopback that the conformance tests run.
@@ -17,14 +17,16 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use queue::{Payload, ReceiveQueue, SendQueue};
+pub use queue::Payload;
+pub(crate) use queue::{ReceiveQueue, SendQueue};
 pub use segment::{Flags, Segment};
-pub use state::{Cue, State};
+pub(crate) use state::Cue;
+pub use state::State;
 
 use crate::errno::{Errno, Sys};
 
 /// The most bytes a segment carries: what Linux hands down at once with segmentation offload.
-pub const SEGMENT_MAX: u32 = 65_495;
+pub(crate) const SEGMENT_MAX: u32 = 65_495;
 
 /// What a poll of a descriptor would report, as bits of `epoll_event::events`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,11 +72,11 @@ pub enum Direction {
 
 /// What a segment did to an end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Effect {
+pub(crate) struct Effect {
     /// Whom to wake: those who wait for one of these bits.
-    pub wake: Readiness,
+    pub(crate) wake: Readiness,
     /// The handshake of an accepted connection ended: it is to be queued for `accept`.
-    pub is_accepted: bool,
+    pub(crate) is_accepted: bool,
 }
 
 /// The control segments that an end still has to send.
@@ -90,33 +92,8 @@ struct Owed {
 ///
 /// Contract: after every call that takes `&mut self`, ask [`Connection::poll_segment`] until it has
 /// nothing more, and send what it gave in that order.
-///
-/// ```
-/// use hostsim::tcp::{Connection, Direction, State};
-///
-/// /// Hands every segment of one end to the other.
-/// fn deliver(from: &mut Connection, to: &mut Connection) {
-///     while let Some(segment) = from.poll_segment() {
-///         to.on_segment(&segment, from.payload(&segment));
-///     }
-/// }
-///
-/// let mut dialer = Connection::connecting(65_536, 65_536);
-/// let syn = dialer.poll_segment().expect("it dials");
-/// let mut acceptor = Connection::accepting(&syn, 65_536, 65_536);
-/// deliver(&mut acceptor, &mut dialer); // SYN-ACK
-/// deliver(&mut dialer, &mut acceptor); // ACK
-/// assert_eq!((dialer.state(), acceptor.state()), (State::Established, State::Established));
-///
-/// assert_eq!(dialer.write(b"hello"), Ok(5));
-/// dialer.shutdown(Direction::Write).expect("it stands");
-/// deliver(&mut dialer, &mut acceptor);
-/// let mut bytes = [0; 8];
-/// assert_eq!((acceptor.read(&mut bytes, false), &bytes[..5]), (Ok(5), &b"hello"[..]));
-/// assert_eq!((acceptor.read(&mut bytes, false), acceptor.state()), (Ok(0), State::CloseWait));
-/// ```
 #[derive(Debug)]
-pub struct Connection {
+pub(crate) struct Connection {
     state: State,
     send: SendQueue,
     receive: ReceiveQueue,
@@ -139,7 +116,7 @@ pub struct Connection {
 
 impl Connection {
     /// An end that connects, with the limits of its buffers in bytes.
-    pub fn connecting(send_limit: usize, receive_limit: usize) -> Connection {
+    pub(crate) fn connecting(send_limit: usize, receive_limit: usize) -> Connection {
         let mut end = Connection::new(send_limit, receive_limit);
         end.state = end.state.on(Cue::Connect);
         end.owed.syn = true;
@@ -148,12 +125,12 @@ impl Connection {
 
     /// Begins with directions that the program ended before there was a connection: no FIN tells
     /// the peer so until the end is closed.
-    pub fn begin_shut(&mut self, read: bool, write: bool) {
+    pub(crate) fn begin_shut(&mut self, read: bool, write: bool) {
         (self.is_read_shut, self.is_write_shut) = (read, write);
     }
 
     /// The end of a listener's host for a SYN that came.
-    pub fn accepting(syn: &Segment, send_limit: usize, receive_limit: usize) -> Connection {
+    pub(crate) fn accepting(syn: &Segment, send_limit: usize, receive_limit: usize) -> Connection {
         let mut end = Connection::new(send_limit, receive_limit);
         end.state = end.state.on(Cue::Syn);
         end.send.on_ack(0, u64::from(syn.window));
@@ -180,7 +157,7 @@ impl Connection {
     }
 
     /// The state of RFC 9293.
-    pub fn state(&self) -> State {
+    pub(crate) fn state(&self) -> State {
         self.state
     }
 
@@ -189,7 +166,7 @@ impl Connection {
     /// # Errors
     /// The error that waits (rows B09, B16), else `EPIPE` after an end of this direction (B01,
     /// C02), whatever the length (B24); `EAGAIN` while connecting or without room (D13).
-    pub fn write(&mut self, bytes: &[u8]) -> Sys<usize> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Sys<usize> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
@@ -210,7 +187,7 @@ impl Connection {
     /// # Errors
     /// Bytes that arrived come first (B07, B29), then the end that a FIN made (B03), then the error
     /// that waits (B15), then the end that a shutdown made, then `EAGAIN`.
-    pub fn read(&mut self, into: &mut [u8], is_peek: bool) -> Sys<usize> {
+    pub(crate) fn read(&mut self, into: &mut [u8], is_peek: bool) -> Sys<usize> {
         if self.receive.unread() > 0 {
             let count = self.receive.read(into, is_peek);
             self.update_window();
@@ -241,7 +218,7 @@ impl Connection {
     ///
     /// # Errors
     /// `ENOTCONN` once the connection is over (C04, C06).
-    pub fn shutdown(&mut self, direction: Direction) -> Sys<()> {
+    pub(crate) fn shutdown(&mut self, direction: Direction) -> Sys<()> {
         if self.state.is_over() {
             return Err(Errno::ENOTCONN);
         }
@@ -257,7 +234,7 @@ impl Connection {
     ///
     /// Unread bytes (B07) or a linger of zero (B15) reset the connection; a FIN that is unread does
     /// not (B13). Else what was written is still sent, then a FIN (B11).
-    pub fn close(&mut self, is_linger_zero: bool) {
+    pub(crate) fn close(&mut self, is_linger_zero: bool) {
         self.is_orphan = true;
         if self.receive.unread() > 0 || is_linger_zero || self.state == State::SynSent {
             return self.abort();
@@ -270,7 +247,7 @@ impl Connection {
     }
 
     /// Resets the connection from this end.
-    pub fn abort(&mut self) {
+    pub(crate) fn abort(&mut self) {
         // A FIN that is not sent yet will never be (Linux `tcp_disconnect`).
         let is_fin_due = matches!(self.state, State::Closing | State::LastAck) && !self.is_fin_sent;
         self.owed = Owed { reset: self.state.needs_reset() || is_fin_due, ..Owed::default() };
@@ -279,21 +256,21 @@ impl Connection {
 
     /// Resets the connection without a word: the next segment of the peer is answered as one to a
     /// closed port. The program may still hold the end.
-    pub fn vanish(&mut self) {
+    pub(crate) fn vanish(&mut self) {
         self.abort();
         self.owed = Owed::default();
         self.is_unsaid = true;
     }
 
     /// The same for an end that no program holds or will hold.
-    pub fn vanish_as_orphan(&mut self) {
+    pub(crate) fn vanish_as_orphan(&mut self) {
         self.is_orphan = true;
         self.vanish();
     }
 
     /// Gives the connection up because the peer is silent. An end that only probed it sends a RST
     /// (Linux `tcp_keepalive_timer`).
-    pub fn time_out(&mut self, error: Errno) -> Readiness {
+    pub(crate) fn time_out(&mut self, error: Errno) -> Readiness {
         let is_probing = !matches!(self.state, State::SynSent) && !self.awaits_ack();
         let wake = self.fail(error);
         self.owed.reset = is_probing;
@@ -302,12 +279,12 @@ impl Connection {
     }
 
     /// The RST that the end sent is lost: the peer is told once it says something.
-    pub fn unsay(&mut self) {
+    pub(crate) fn unsay(&mut self) {
         self.is_unsaid |= self.state == State::Closed;
     }
 
     /// Gives the connection up with an error that the program will see, as a timer does.
-    pub fn fail(&mut self, error: Errno) -> Readiness {
+    pub(crate) fn fail(&mut self, error: Errno) -> Readiness {
         self.owed = Owed::default();
         self.error = Some(error);
         self.end_all();
@@ -315,7 +292,7 @@ impl Connection {
     }
 
     /// Sends the SYN again, as a timer does.
-    pub fn retry(&mut self) {
+    pub(crate) fn retry(&mut self) {
         self.owed.syn = self.state == State::SynSent;
     }
 
@@ -327,7 +304,7 @@ impl Connection {
     }
 
     /// A segment of the peer arrived.
-    pub fn on_segment(&mut self, segment: &Segment, payload: Payload<'_>) -> Effect {
+    pub(crate) fn on_segment(&mut self, segment: &Segment, payload: Payload<'_>) -> Effect {
         if segment.flags.has(Flags::RST) {
             return self.on_reset();
         }
@@ -422,7 +399,7 @@ impl Connection {
     }
 
     /// The next segment to send, if there is one.
-    pub fn poll_segment(&mut self) -> Option<Segment> {
+    pub(crate) fn poll_segment(&mut self) -> Option<Segment> {
         if self.owed.reset {
             self.owed = Owed::default();
             return Some(self.segment(Flags::RST | Flags::ACK, 0));
@@ -470,7 +447,7 @@ impl Connection {
     }
 
     /// The bytes of a segment of this end that is under way.
-    pub fn payload(&self, segment: &Segment) -> Payload<'_> {
+    pub(crate) fn payload(&self, segment: &Segment) -> Payload<'_> {
         if segment.len == 0 {
             return Payload::default();
         }
@@ -479,29 +456,29 @@ impl Connection {
 
     /// Whether something that the end sends, or would send into the peer's window, is not yet
     /// acknowledged.
-    pub fn awaits_ack(&self) -> bool {
+    pub(crate) fn awaits_ack(&self) -> bool {
         let is_open = self.state == State::SynReceived || self.is_write_shut && !self.is_fin_acked;
         !self.state.is_over() && (is_open || self.send.queued() > 0)
     }
 
     /// The offset before which the peer acknowledged everything.
-    pub fn acknowledged(&self) -> u64 {
+    pub(crate) fn acknowledged(&self) -> u64 {
         self.send.acknowledged()
     }
 
     /// The offset before which everything of the peer arrived.
-    pub fn arrived(&self) -> u64 {
+    pub(crate) fn arrived(&self) -> u64 {
         self.receive.next()
     }
 
     /// A segment that asks the peer again for what the end waits for, as the retransmission and the
     /// persist timer send it; nothing where the end waits for nothing.
-    pub fn probe(&mut self) -> Option<Segment> {
+    pub(crate) fn probe(&mut self) -> Option<Segment> {
         self.awaits_ack().then(|| self.segment(Flags::ACK, 0))
     }
 
     /// Whether an acknowledgment that comes now could be seen by the program or sends more.
-    pub fn wants_ack(&self) -> bool {
+    pub(crate) fn wants_ack(&self) -> bool {
         if self.state.is_over() {
             return self.is_unsaid;
         }
@@ -512,7 +489,7 @@ impl Connection {
     }
 
     /// What a poll reports now (Linux `tcp_poll`).
-    pub fn readiness(&mut self) -> Readiness {
+    pub(crate) fn readiness(&mut self) -> Readiness {
         let mut bits = Readiness::NONE;
         if self.state.is_over() || (self.is_read_shut && self.is_write_shut) {
             bits = bits.with(Readiness::HUP);
@@ -534,39 +511,39 @@ impl Connection {
     }
 
     /// Reports the error that waits and forgets it (`SO_ERROR`).
-    pub fn take_error(&mut self) -> Option<Errno> {
+    pub(crate) fn take_error(&mut self) -> Option<Errno> {
         self.error.take()
     }
 
     /// How many bytes wait to be read (`FIONREAD`).
-    pub fn unread(&self) -> usize {
+    pub(crate) fn unread(&self) -> usize {
         self.receive.unread()
     }
 
     /// How many written bytes are not acknowledged (`SIOCOUTQ`).
-    pub fn unacknowledged(&self) -> usize {
+    pub(crate) fn unacknowledged(&self) -> usize {
         self.send.queued()
     }
 
     /// Whether no program holds this end and it has nothing left to do.
-    pub fn is_gone(&self) -> bool {
+    pub(crate) fn is_gone(&self) -> bool {
         self.is_orphan && self.state.is_over()
     }
 
     /// Whether no program holds this end and it waits for nothing but the peer's FIN, if for that:
     /// Linux keeps a stub of it, which does not stand in the way of another dial.
-    pub fn is_left(&self) -> bool {
+    pub(crate) fn is_left(&self) -> bool {
         self.is_orphan && (self.state.is_over() || self.state == State::FinWait2)
     }
 
     /// Sets how many written bytes the end keeps; whom to wake.
-    pub fn set_send_limit(&mut self, limit: usize) -> Readiness {
+    pub(crate) fn set_send_limit(&mut self, limit: usize) -> Readiness {
         self.send.set_limit(limit);
         self.unblock()
     }
 
     /// Sets how many bytes the end keeps for the program to read.
-    pub fn set_receive_limit(&mut self, limit: usize) {
+    pub(crate) fn set_receive_limit(&mut self, limit: usize) {
         self.receive.set_limit(limit);
         self.update_window();
     }

@@ -58,7 +58,7 @@ impl Ring {
 ///
 /// Invariant: `acked <= sent <= end()`, and `sent <= edge` once the peer gave a window.
 #[derive(Debug)]
-pub struct SendQueue {
+pub(crate) struct SendQueue {
     ring: Ring,
     acked: u64,
     sent: u64,
@@ -70,60 +70,60 @@ pub struct SendQueue {
 
 impl SendQueue {
     /// An empty queue that holds up to `limit` bytes.
-    pub fn new(limit: usize) -> SendQueue {
+    pub(crate) fn new(limit: usize) -> SendQueue {
         let limit = limit.max(1);
         SendQueue { ring: Ring::default(), acked: 0, sent: 0, edge: 0, limit, limit_max: limit }
     }
 
     /// Takes as much of `bytes` as there is room for.
-    pub fn write(&mut self, bytes: &[u8]) -> usize {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> usize {
         let count = bytes.len().min(self.room());
         self.ring.push(&bytes[..count]);
         count
     }
 
     /// How many bytes fit.
-    pub fn room(&self) -> usize {
+    pub(crate) fn room(&self) -> usize {
         self.limit.saturating_sub(self.queued())
     }
 
     /// How many bytes are neither acknowledged nor given up.
-    pub fn queued(&self) -> usize {
+    pub(crate) fn queued(&self) -> usize {
         self.ring.0.len()
     }
 
     /// Whether a poll calls the socket writable (Linux `sk_stream_is_writeable`): a third is free.
-    pub fn is_writable(&self) -> bool {
+    pub(crate) fn is_writable(&self) -> bool {
         self.room() > 0 && self.room() >= self.queued() / 2
     }
 
     /// The offset after the last byte that was written.
-    pub fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         self.acked + self.ring.0.len() as u64
     }
 
     /// The offset after the last byte that was acknowledged.
-    pub fn acknowledged(&self) -> u64 {
+    pub(crate) fn acknowledged(&self) -> u64 {
         self.acked
     }
 
     /// The offset of the next byte to send.
-    pub fn sent(&self) -> u64 {
+    pub(crate) fn sent(&self) -> u64 {
         self.sent
     }
 
     /// Whether there are bytes that wait for the peer's window.
-    pub fn has_unsent(&self) -> bool {
+    pub(crate) fn has_unsent(&self) -> bool {
         self.sent < self.end()
     }
 
     /// Whether there are bytes that the peer's window takes.
-    pub fn has_sendable(&self) -> bool {
+    pub(crate) fn has_sendable(&self) -> bool {
         self.sent < self.end().min(self.edge)
     }
 
     /// How many bytes may be sent now, at most `max`; marks them as sent.
-    pub fn take(&mut self, max: u32) -> u32 {
+    pub(crate) fn take(&mut self, max: u32) -> u32 {
         let ready = self.end().min(self.edge).saturating_sub(self.sent);
         let count = ready.min(u64::from(max));
         self.sent += count;
@@ -131,12 +131,12 @@ impl SendQueue {
     }
 
     /// The bytes from offset `seq` on.
-    pub fn payload(&self, seq: u64, len: u32) -> Payload<'_> {
+    pub(crate) fn payload(&self, seq: u64, len: u32) -> Payload<'_> {
         self.ring.slice((seq - self.acked) as usize, len as usize)
     }
 
     /// The peer acknowledged everything before `ack` and takes bytes before `edge`.
-    pub fn on_ack(&mut self, ack: u64, edge: u64) {
+    pub(crate) fn on_ack(&mut self, ack: u64, edge: u64) {
         let ack = ack.min(self.sent);
         if ack > self.acked {
             self.ring.consume((ack - self.acked) as usize);
@@ -146,23 +146,23 @@ impl SendQueue {
     }
 
     /// Gives up what was not sent.
-    pub fn drop_unsent(&mut self) {
+    pub(crate) fn drop_unsent(&mut self) {
         self.ring.0.truncate((self.sent - self.acked) as usize);
     }
 
     /// Changes how many bytes fit; what is in stays in.
-    pub fn set_limit(&mut self, limit: usize) {
+    pub(crate) fn set_limit(&mut self, limit: usize) {
         self.limit = limit.max(1);
         self.limit_max = self.limit_max.max(self.limit);
     }
 
     /// The offset before which the peer takes bytes.
-    pub fn edge(&self) -> u64 {
+    pub(crate) fn edge(&self) -> u64 {
         self.edge
     }
 
     /// Asserts what the type promises.
-    pub fn check_invariants(&self) {
+    pub(crate) fn check_invariants(&self) {
         assert!(self.acked <= self.sent, "only sent bytes are acknowledged");
         assert!(self.sent <= self.end(), "only written bytes are sent");
         assert!(self.sent <= self.edge, "only what the peer takes is sent");
@@ -174,7 +174,7 @@ impl SendQueue {
 ///
 /// Invariant: `edge >= next`: a window that was given is never taken back.
 #[derive(Debug)]
-pub struct ReceiveQueue {
+pub(crate) struct ReceiveQueue {
     ring: Ring,
     next: u64,
     edge: u64,
@@ -185,30 +185,30 @@ pub struct ReceiveQueue {
 
 impl ReceiveQueue {
     /// An empty queue that takes up to `limit` bytes.
-    pub fn new(limit: usize) -> ReceiveQueue {
+    pub(crate) fn new(limit: usize) -> ReceiveQueue {
         let limit = limit.max(1);
         ReceiveQueue { ring: Ring::default(), next: 0, edge: limit as u64, limit, limit_max: limit }
     }
 
     /// The offset that is expected next.
-    pub fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
     /// How many bytes wait to be read.
-    pub fn unread(&self) -> usize {
+    pub(crate) fn unread(&self) -> usize {
         self.ring.0.len()
     }
 
     /// Appends what arrived.
-    pub fn on_payload(&mut self, payload: Payload<'_>) {
+    pub(crate) fn on_payload(&mut self, payload: Payload<'_>) {
         self.ring.push(payload.0);
         self.ring.push(payload.1);
         self.next += payload.len() as u64;
     }
 
     /// Copies bytes to the program; a peek leaves them.
-    pub fn read(&mut self, into: &mut [u8], is_peek: bool) -> usize {
+    pub(crate) fn read(&mut self, into: &mut [u8], is_peek: bool) -> usize {
         let count = self.ring.copy_to(into);
         if !is_peek {
             self.ring.consume(count);
@@ -217,40 +217,40 @@ impl ReceiveQueue {
     }
 
     /// The window for a segment that is sent now, in bytes past [`ReceiveQueue::next`].
-    pub fn advertise(&mut self) -> u32 {
+    pub(crate) fn advertise(&mut self) -> u32 {
         self.edge = self.edge.max(self.next + self.limit.saturating_sub(self.unread()) as u64);
         u32::try_from(self.edge - self.next).unwrap_or(u32::MAX)
     }
 
     /// By how much a segment that is sent now would move the window's edge.
-    pub fn unadvertised(&self) -> u64 {
+    pub(crate) fn unadvertised(&self) -> u64 {
         let edge = self.next + self.limit.saturating_sub(self.unread()) as u64;
         edge.saturating_sub(self.edge)
     }
 
     /// Whether the peer may send nothing more.
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.edge == self.next
     }
 
     /// How many bytes the queue takes.
-    pub fn limit(&self) -> usize {
+    pub(crate) fn limit(&self) -> usize {
         self.limit
     }
 
     /// Changes how many bytes fit; a window that was given stays given.
-    pub fn set_limit(&mut self, limit: usize) {
+    pub(crate) fn set_limit(&mut self, limit: usize) {
         self.limit = limit.max(1);
         self.limit_max = self.limit_max.max(self.limit);
     }
 
     /// The offset before which the peer may send.
-    pub fn edge(&self) -> u64 {
+    pub(crate) fn edge(&self) -> u64 {
         self.edge
     }
 
     /// Asserts what the type promises.
-    pub fn check_invariants(&self) {
+    pub(crate) fn check_invariants(&self) {
         assert!(self.edge >= self.next, "the peer stays inside its window");
         let promised = self.unread() as u64 + (self.edge - self.next);
         assert!(promised <= self.limit_max as u64, "no more is promised than there is room for");

@@ -71,7 +71,7 @@ impl Segment {
     }
 
     /// Whether the segment only acknowledges.
-    pub fn is_pure_ack(&self) -> bool {
+    pub(crate) fn is_pure_ack(&self) -> bool {
         self.flags == Flags::ACK && self.len == 0
     }
 }

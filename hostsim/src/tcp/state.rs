@@ -21,7 +21,7 @@ pub enum State {
 
 /// What makes a connection change its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cue {
+pub(crate) enum Cue {
     /// The program connects.
     Connect,
     /// A SYN came for a listener.
@@ -42,7 +42,7 @@ pub enum Cue {
 
 impl State {
     /// The state that follows on a cue.
-    pub const fn on(self, cue: Cue) -> State {
+    pub(crate) const fn on(self, cue: Cue) -> State {
         use State::{
             CloseWait, Closed, Closing, Established, FinWait1, FinWait2, LastAck, SynReceived,
             SynSent, TimeWait,
@@ -63,12 +63,12 @@ impl State {
     }
 
     /// Whether bytes may be written (Linux `tcp_sendmsg`).
-    pub const fn takes_bytes(self) -> bool {
+    pub(crate) const fn takes_bytes(self) -> bool {
         matches!(self, State::Established | State::CloseWait)
     }
 
     /// Whether an abort tells the peer so (Linux `tcp_need_reset`).
-    pub const fn needs_reset(self) -> bool {
+    pub(crate) const fn needs_reset(self) -> bool {
         matches!(
             self,
             State::Established
@@ -86,7 +86,7 @@ impl State {
     }
 
     /// Whether the handshake goes on.
-    pub const fn is_handshaking(self) -> bool {
+    pub(crate) const fn is_handshaking(self) -> bool {
         matches!(self, State::SynSent | State::SynReceived)
     }
 

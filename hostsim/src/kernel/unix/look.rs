@@ -16,7 +16,7 @@ impl UnixName {
 
 impl Unix {
     /// A socket in words.
-    pub fn describe(&self, id: UnixId) -> String {
+    pub(crate) fn describe(&self, id: UnixId) -> String {
         let name = |name: Option<&UnixName>| name.map_or("unnamed".to_owned(), UnixName::describe);
         let (socket, own) = (self.see(id), name(self.name(id)));
         let peer = match &socket.role {
@@ -45,7 +45,7 @@ impl Unix {
     ///
     /// # Panics
     /// Where it is not so.
-    pub fn check_invariants(&self) {
+    pub(crate) fn check_invariants(&self) {
         assert!(self.woken.is_empty(), "whoever was to be woken was");
         let is_open = |id: &UnixId| self.sockets[*id as usize].is_some();
         assert!(!self.free.iter().any(is_open), "a free number is of no socket");

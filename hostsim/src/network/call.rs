@@ -22,6 +22,16 @@ impl Network {
     ///
     /// # Errors
     /// `EMFILE`, and `ENETDOWN` where the host's process is over.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// let socket = network.socket(host, Domain::V6, true)?;
+    /// assert_eq!(network.domain(socket), Ok(Domain::V6));
+    /// assert_eq!(network.local_address(socket)?.to_string(), "[::]:0");
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn socket(&mut self, host: HostId, domain: Domain, nonblocking: bool) -> Sys<Descriptor> {
         self.check_process(host)?;
         let at = self.host(host);
@@ -39,6 +49,24 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `ENOTSOCK`.
+    ///
+    /// ```
+    /// use hostsim::network::WireId;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// assert_eq!(network.wire_of(dialer), Ok(Some((WireId(0), 0))), "who dialed is the end 0");
+    /// assert_eq!(network.wire_of(accepted), Ok(Some((WireId(0), 1))));
+    /// assert_eq!(network.wire_of(listener), Ok(None));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn wire_of(&mut self, at: Descriptor) -> Sys<Option<(WireId, SideIndex)>> {
         Ok(match self.socket_of(at)?.role {
             Role::Connection { wire, side, .. } => Some((WireId(wire), side)),
@@ -51,6 +79,22 @@ impl Network {
     /// # Errors
     /// `EINVAL` where it is bound, `EAFNOSUPPORT`, `EADDRNOTAVAIL` (row A22), `EADDRINUSE` (A16,
     /// A18, A20).
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// use std::net::SocketAddr;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// let address = SocketAddr::from(([127, 0, 0, 1], 7));
+    /// let [first, second] = [(); 2].map(|()| network.socket(host, Domain::V4, true).unwrap());
+    /// network.bind(first, address)?;
+    /// assert_eq!(network.bind(second, address), Err(Errno::EADDRINUSE));
+    /// // Port 0 asks for one that is free.
+    /// network.bind(second, SocketAddr::from(([127, 0, 0, 1], 0)))?;
+    /// assert_ne!(network.local_address(second)?.port(), 0);
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn bind(&mut self, at: Descriptor, address: SocketAddr) -> Sys<()> {
         let socket = match self.socket_of(at) {
             Err(Errno::EOPNOTSUPP) => return self.udp_bind(at, address),
@@ -127,6 +171,19 @@ impl Network {
     ///
     /// # Errors
     /// `EINVAL` for a connection, `EADDRINUSE`.
+    ///
+    /// ```
+    /// use std::net::SocketAddr;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// let listener = network.socket(host, Domain::V4, true)?;
+    /// network.listen(listener, 8)?;
+    /// let port = network.local_address(listener)?.port();
+    /// assert!(port > 0, "who bound no port is given one");
+    /// assert!(network.listens(host, SocketAddr::new(network.address(host), port)));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn listen(&mut self, at: Descriptor, backlog: i32) -> Sys<()> {
         let backlog = usize::try_from(backlog).unwrap_or(BACKLOG_MAX).min(BACKLOG_MAX);
         let socket = self.socket_of(at)?;
@@ -162,6 +219,26 @@ impl Network {
     /// # Errors
     /// `EMFILE` (row A44; the connection stays in the backlog), `EINVAL` where the socket does not
     /// listen, `EAGAIN`.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// assert_eq!(network.accept(listener, true), Err(Errno::EAGAIN), "it was taken already");
+    /// let other = network.socket(host, Domain::V4, true)?;
+    /// network.connect(other, address).unwrap_err(); // EINPROGRESS
+    /// let (_, peer) = network.accept(listener, true)?;
+    /// assert_eq!(network.local_address(other), Ok(peer));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn accept(&mut self, at: Descriptor, nonblocking: bool) -> Sys<(Descriptor, SocketAddr)> {
         let is_accepting = self.hosts.get(at.host.0 as usize).is_some_and(|host| host.is_accepting);
         let kernel = self.kernel_of(at)?;
@@ -190,6 +267,22 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `ENOTSOCK`.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// assert_eq!(network.local_address(accepted), Ok(address));
+    /// assert_eq!(network.local_address(dialer)?.ip(), address.ip(), "loopback has one address");
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn local_address(&mut self, at: Descriptor) -> Sys<SocketAddr> {
         let socket = match self.socket_of(at) {
             Err(Errno::EOPNOTSUPP) => return self.udp_local_address(at),
@@ -203,6 +296,24 @@ impl Network {
     ///
     /// # Errors
     /// `ENOTCONN` before the connection stands and once it is over (rows A04, B27).
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// assert_eq!(network.peer_address(dialer), Ok(address));
+    /// assert_eq!(network.peer_address(accepted), network.local_address(dialer));
+    /// assert_eq!(network.peer_address(listener), Err(Errno::ENOTCONN));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn peer_address(&mut self, at: Descriptor) -> Sys<SocketAddr> {
         let domain = match self.socket_of(at) {
             Err(Errno::EOPNOTSUPP) => return self.udp_peer_address(at),
@@ -224,6 +335,25 @@ impl Network {
     /// The error that waits (rows B09, B16), else `EPIPE` after an end of this direction (B01, C02),
     /// whatever the length (B24), and for a socket that never was connected; `EAGAIN` while
     /// connecting or without room (D13).
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// use hostsim::tcp::Direction;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// assert_eq!(network.send(dialer, b"hello"), Ok(5));
+    /// network.shutdown(dialer, Direction::Write)?;
+    /// assert_eq!(network.send(dialer, b"?"), Err(Errno::EPIPE));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn send(&mut self, at: Descriptor, bytes: &[u8]) -> Sys<usize> {
         self.send_parts(at, std::iter::once(bytes))
     }
@@ -261,6 +391,28 @@ impl Network {
     /// Bytes that arrived come first (rows B07, B29), then the end that a FIN made (B03), then the
     /// error that waits (B15), then the end that a shutdown made, then `EAGAIN`; `ENOTCONN` for a
     /// socket that never was connected.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// let mut bytes = [0; 8];
+    /// assert_eq!(network.receive(accepted, &mut bytes, false), Err(Errno::EAGAIN));
+    /// network.send(dialer, b"hello")?;
+    /// assert_eq!(network.receive(accepted, &mut bytes, true), Ok(5), "a peek leaves the bytes");
+    /// assert_eq!(network.receive(accepted, &mut bytes, false), Ok(5));
+    /// network.close(dialer)?;
+    /// assert_eq!(network.receive(accepted, &mut bytes, false), Ok(0), "the end of the stream");
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn receive(&mut self, at: Descriptor, into: &mut [u8], is_peek: bool) -> Sys<usize> {
         let (wire, side) = match self.wire_of(at) {
             Ok(Some(end)) => end,
@@ -291,6 +443,26 @@ impl Network {
     ///
     /// # Errors
     /// `ENOTCONN`.
+    ///
+    /// ```
+    /// use hostsim::tcp::Direction;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.shutdown(dialer, Direction::Write)?;
+    /// let mut bytes = [0; 8];
+    /// assert_eq!(network.receive(accepted, &mut bytes, false), Ok(0), "the peer sees the end");
+    /// network.send(accepted, b"bye")?;
+    /// assert_eq!(network.receive(dialer, &mut bytes, false), Ok(3), "the other way goes on");
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn shutdown(&mut self, at: Descriptor, direction: Direction) -> Sys<()> {
         let (file, socket) = match self.kernel_of(at)?.socket_mut(at.number) {
             Err(Errno::EOPNOTSUPP) => return self.udp_shutdown(at, direction),
@@ -337,6 +509,26 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.send(dialer, b"hello")?;
+    /// // Whoever closes with bytes unread resets the connection.
+    /// network.close(accepted)?;
+    /// assert_eq!(network.receive(dialer, &mut [0; 8], false), Err(Errno::ECONNRESET));
+    /// assert_eq!(network.close(accepted), Err(Errno::EBADF));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn close(&mut self, at: Descriptor) -> Sys<()> {
         if let Some((id, file)) = self.kernel_of(at)?.close(at.number)? {
             self.on_closed(at.host, id, file);

@@ -172,6 +172,29 @@ use std::time::Duration;
 use wire::Wire;
 
 /// The hosts of a run and what is under way between them.
+///
+/// ```
+/// use hostsim::address::Domain;
+/// use hostsim::network::Network;
+///
+/// let mut network = Network::new();
+/// let host = network.add_host("alone");
+/// let address = "127.0.0.1:7".parse().expect("it is one");
+///
+/// // A call does what it can do at once; within a host that is all there is to do.
+/// let listener = network.socket(host, Domain::V4, true)?;
+/// network.bind(listener, address)?;
+/// network.listen(listener, 8)?;
+/// let dialer = network.socket(host, Domain::V4, true)?;
+/// network.connect(dialer, address).unwrap_err(); // EINPROGRESS
+/// let (accepted, _) = network.accept(listener, true)?;
+///
+/// network.send(dialer, b"hello")?;
+/// let mut bytes = [0; 8];
+/// assert_eq!(network.receive(accepted, &mut bytes, false), Ok(5));
+/// assert_eq!(&bytes[..5], b"hello");
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Default)]
 pub struct Network {
     now: Instant,
@@ -202,11 +225,28 @@ impl std::fmt::Debug for Network {
 
 impl Network {
     /// A network without hosts, at the start of time.
+    ///
+    /// ```
+    /// use hostsim::clock::Instant;
+    /// use hostsim::network::Network;
+    ///
+    /// let network = Network::new();
+    /// assert_eq!((network.hosts().count(), network.now()), (0, Instant::START));
+    /// ```
     pub fn new() -> Network {
         Network::default()
     }
 
     /// Adds a host; its addresses follow from its number: 10.0.0.1 and fd00::1, 10.0.0.2 and fd00::2, ….
+    ///
+    /// ```
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let (first, second) = (network.add_host("api"), network.add_host("db"));
+    /// assert!(first < second);
+    /// assert_eq!(network.address(second).to_string(), "10.0.0.2");
+    /// assert_eq!(network.resolve("db").len(), 2, "one address of each family");
+    /// ```
     pub fn add_host(&mut self, name: &str) -> HostId {
         let id = HostId(self.hosts.len() as u32);
         let host = Host::new(name, id);
@@ -222,16 +262,48 @@ impl Network {
     }
 
     /// The hosts, in the order of their making.
+    ///
+    /// ```
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// network.add_host("api");
+    /// network.add_host("db");
+    /// let names: Vec<&str> = network.hosts().map(|(_, host)| host.name.as_str()).collect();
+    /// assert_eq!(names, ["api", "db"]);
+    /// ```
     pub fn hosts(&self) -> impl Iterator<Item = (HostId, &Host)> {
         self.hosts.iter().enumerate().map(|(id, host)| (HostId(id as u32), host))
     }
 
     /// A host.
+    ///
+    /// ```
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let db = network.add_host("db");
+    /// assert_eq!(network.host(db).name, "db");
+    /// ```
     pub fn host(&self, id: HostId) -> &Host {
         &self.hosts[id.0 as usize]
     }
 
     /// A host, to change what is handed to it.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// // Sockets that are made from now on keep so little that writes are partial.
+    /// network.host_mut(host).send_limit = 100;
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// let dialer = network.socket(host, Domain::V4, true)?;
+    /// network.connect(dialer, address).unwrap_err(); // EINPROGRESS
+    /// assert_eq!(network.send(dialer, &[0; 1_000]), Ok(100));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn host_mut(&mut self, id: HostId) -> &mut Host {
         &mut self.hosts[id.0 as usize]
     }
@@ -240,21 +312,90 @@ impl Network {
     ///
     /// Segments of one connection stay in order whatever the change. The way to oneself takes no
     /// time and needs no delivery, as on loopback (row B04).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// # use hostsim::fleet::Fleet;
+    /// # let mut fleet = Fleet::start(&["client", "server"])?;
+    /// # let (client, server) = (fleet.host("client"), fleet.host("server"));
+    /// # let world = fleet.world().clone();
+    /// let second = Duration::from_secs(1);
+    /// world.with(|network| network.set_latency(client, server, second));
+    /// let address = (fleet.address("server"), 7);
+    /// fleet.spawn("client", async move {
+    ///     // The SYN takes a second, the RST comes at once.
+    ///     tokio::net::TcpStream::connect(address).await.unwrap_err();
+    /// });
+    /// fleet.run();
+    /// assert_eq!(world.now().elapsed().as_secs(), 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn set_latency(&mut self, from: HostId, to: HostId, latency: Duration) {
         self.host_mut(from).links[to.0 as usize].latency = latency;
     }
 
     /// How long a segment takes from one host to another.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// network.set_latency(client, server, Duration::from_millis(5));
+    /// assert_eq!(network.link_latency(client, server).as_millis(), 5);
+    /// assert!(network.link_latency(server, client).is_zero(), "each direction has its own");
+    /// ```
     pub fn link_latency(&self, from: HostId, to: HostId) -> Duration {
         self.host(from).links[to.0 as usize].latency
     }
 
     /// Calls `observer` for every segment that reaches a host and that somebody could see arrive.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// let seen = Rc::new(Cell::new(0));
+    /// let count = seen.clone();
+    /// network.observe(Box::new(move |_, delivery| {
+    ///     count.set(count.get() + delivery.payload.len());
+    /// }));
+    /// network.send(dialer, b"hello")?;
+    /// run(&mut network);
+    /// assert_eq!(seen.get(), 5);
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn observe(&mut self, observer: Observer) {
         self.observer = Some(observer);
     }
 
     /// The moment it is.
+    ///
+    /// ```
+    /// use hostsim::clock::Instant;
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let moment = Instant::START.next();
+    /// network.advance(moment);
+    /// assert_eq!(network.now(), moment);
+    /// ```
     pub fn now(&self) -> Instant {
         self.now
     }
@@ -263,6 +404,29 @@ impl Network {
     ///
     /// # Panics
     /// Where `now` is in the past.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// let due = network.agenda().earliest().expect("a SYN is under way");
+    /// network.advance(due);
+    /// assert_eq!(network.agenda().ready().len(), 1);
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     #[track_caller]
     pub fn advance(&mut self, now: Instant) {
         assert!(now >= self.now, "time moves forward");
@@ -271,26 +435,108 @@ impl Network {
     }
 
     /// The pending events: the network's own, and those that the caller schedules.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// let pending: Vec<_> = network.agenda().iter().collect();
+    /// assert_eq!(pending.len(), 1, "a SYN is under way");
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn agenda(&self) -> &Agenda {
         &self.agenda
     }
 
     /// Schedules an event of the caller.
+    ///
+    /// ```
+    /// use hostsim::agenda::{Class, Key};
+    /// use std::time::Duration;
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let key = Key { class: Class::Operation, major: 3, minor: 0 };
+    /// let due = network.now() + Duration::from_secs(1);
+    /// network.schedule(due, key);
+    /// network.advance(due);
+    /// assert_eq!(network.take(0).key, key, "the caller knows what it is");
+    /// ```
     pub fn schedule(&mut self, due: Instant, key: Key) {
         self.agenda.schedule(due, key);
     }
 
     /// Takes back an event of the caller.
+    ///
+    /// ```
+    /// use hostsim::agenda::{Class, Key};
+    /// use std::time::Duration;
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let key = Key { class: Class::Lifecycle, major: 0, minor: 0 };
+    /// let due = network.now() + Duration::from_secs(1);
+    /// network.schedule(due, key);
+    /// network.cancel(due, key);
+    /// assert_eq!(network.agenda().earliest(), None);
+    /// ```
     pub fn cancel(&mut self, due: Instant, key: Key) {
         self.agenda.cancel(due, key);
     }
 
     /// Takes the `index`th ready event out of the agenda; the caller applies it.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// network.advance(network.agenda().earliest().expect("a SYN is under way"));
+    /// let event = network.take(0);
+    /// assert!(network.agenda().ready().is_empty());
+    /// network.deliver(event.key);
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn take(&mut self, index: usize) -> Scheduled {
         self.agenda.take(index)
     }
 
     /// Takes the hosts whose machine has something to do, in canonical order.
+    ///
+    /// ```
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let (first, second) = (network.add_host("api"), network.add_host("db"));
+    /// network.mark_runnable(second);
+    /// network.mark_runnable(first);
+    /// let mut hosts = Vec::new();
+    /// network.take_runnable(&mut hosts);
+    /// assert_eq!(hosts, [first, second], "whatever came first");
+    /// assert!(!network.has_runnable());
+    /// ```
     pub fn take_runnable(&mut self, into: &mut Vec<HostId>) {
         into.clear();
         std::mem::swap(&mut self.runnable, into);
@@ -301,11 +547,32 @@ impl Network {
     }
 
     /// Whether a machine has something to do.
+    ///
+    /// ```
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let machine = Machine::start(&world, host, 7)?;
+    /// machine.spawn(async {});
+    /// assert!(world.network().has_runnable(), "there is a task to run");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn has_runnable(&self) -> bool {
         !self.runnable.is_empty()
     }
 
     /// Marks a host's machine as having something to do.
+    ///
+    /// ```
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let host = network.add_host("paused");
+    /// // What a driver does when a machine may go on.
+    /// network.host_mut(host).is_paused = false;
+    /// network.mark_runnable(host);
+    /// assert!(network.has_runnable());
+    /// ```
     pub fn mark_runnable(&mut self, id: HostId) {
         let host = self.host_mut(id);
         if !host.is_runnable {

@@ -1,34 +1,64 @@
 //! What a host's sockets wait for, in words, for reports of a run that does not go on.
 
 use super::{Network, WireId};
-use crate::kernel::{Descriptor, HostId, Object, Role, Socket};
+use crate::kernel::{Descriptor, HostId, Kernel, Object, Role, Socket};
 use crate::tcp::{Connection, State};
 
 impl Network {
     /// One line a socket of a host, in the order of its files.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.send(dialer, b"hello")?;
+    /// let lines = network.describe(host);
+    /// assert_eq!(lines[0], "listens on 127.0.0.1:7, 0 to accept");
+    /// assert!(lines[2].ends_with("established, 5 B unread, 0 B unacknowledged"), "{lines:?}");
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn describe(&self, id: HostId) -> Vec<String> {
         let kernel = &self.host(id).kernel;
-        let line = |object: &Object| match object {
-            Object::Unix(unix) => Some(kernel.unix.describe(*unix)),
-            Object::Udp(udp) => Some(udp.describe()),
-            object => self.describe_object(object),
-        };
-        kernel.files().filter_map(|(_, file)| line(&file.object)).collect()
+        kernel.files().filter_map(|(_, file)| self.describe_object(kernel, &file.object)).collect()
     }
 
     /// The socket of a descriptor, in words.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let server = network.udp_socket(host, Domain::V4, true)?;
+    /// # network.bind(server, address)?;
+    /// # let client = network.udp_socket(host, Domain::V4, true)?;
+    /// network.connect(client, address)?;
+    /// network.send(client, b"hello")?;
+    /// let line = network.describe_socket(server);
+    /// assert_eq!(line.as_deref(), Some("udp 127.0.0.1:7 to anybody, 1 datagrams unread"));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn describe_socket(&self, at: Descriptor) -> Option<String> {
         let kernel = &self.host(at.host).kernel;
         let id = kernel.file_id(at.number).ok()?;
         let (_, file) = kernel.files().find(|(other, _)| *other == id)?;
-        match &file.object {
-            Object::Unix(unix) => Some(kernel.unix.describe(*unix)),
-            object => self.describe_object(object),
-        }
+        self.describe_object(kernel, &file.object)
     }
 
-    fn describe_object(&self, object: &Object) -> Option<String> {
-        let Object::Socket(socket) = object else { return None };
+    fn describe_object(&self, kernel: &Kernel, object: &Object) -> Option<String> {
+        let socket = match object {
+            Object::Unix(unix) => return Some(kernel.unix.describe(*unix)),
+            Object::Udp(udp) => return Some(udp.describe()),
+            Object::Socket(socket) => socket,
+            Object::Epoll(_) | Object::Counter(_) | Object::Gone => return None,
+        };
         let local = socket.local.map_or_else(|| "unbound".to_owned(), |local| local.to_string());
         Some(match &socket.role {
             Role::Fresh => format!("socket {local} neither listens nor connects"),

@@ -15,6 +15,35 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 /// What becomes of the SYNs that reach a host.
+///
+/// ```
+/// use hostsim::errno::Errno;
+/// use hostsim::network::Dials;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+/// # let run = |network: &mut Network| {
+/// #     while let Some(due) = network.agenda().earliest() {
+/// #         network.advance(due.max(network.now().next()));
+/// #         let event = network.take(0);
+/// #         network.deliver(event.key);
+/// #     }
+/// # };
+/// # let address = std::net::SocketAddr::new(network.address(server), 7);
+/// # let listener = network.socket(server, Domain::V4, true)?;
+/// # network.bind(listener, address)?;
+/// # network.listen(listener, 8)?;
+/// # let dialer = network.socket(client, Domain::V4, true)?;
+/// # network.connect(dialer, address).unwrap_err();
+/// network.set_dials(server, Dials::Dropped);
+/// run(&mut network);
+/// assert_eq!(network.connect(dialer, address), Err(Errno::ETIMEDOUT));
+/// network.set_dials(server, Dials::Open);
+/// network.connect(dialer, address).unwrap_err(); // EINPROGRESS
+/// run(&mut network);
+/// assert_eq!(network.connect(dialer, address), Ok(()));
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dials {
     /// Each meets a listener or none.
@@ -26,6 +55,35 @@ pub enum Dials {
 }
 
 /// How fast a direction delivers, at most: so many bytes each so often.
+///
+/// ```
+/// use hostsim::network::{Pace, WireId};
+/// use std::time::Duration;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+/// # let run = |network: &mut Network| {
+/// #     while let Some(due) = network.agenda().earliest() {
+/// #         network.advance(due.max(network.now().next()));
+/// #         let event = network.take(0);
+/// #         network.deliver(event.key);
+/// #     }
+/// # };
+/// # let address = std::net::SocketAddr::new(network.address(server), 7);
+/// # let listener = network.socket(server, Domain::V4, true)?;
+/// # network.bind(listener, address)?;
+/// # network.listen(listener, 8)?;
+/// # let dialer = network.socket(client, Domain::V4, true)?;
+/// # network.connect(dialer, address).unwrap_err();
+/// # run(&mut network);
+/// # let (accepted, _) = network.accept(listener, true)?;
+/// let pace = Pace { bytes: 1, every: Duration::from_secs(1) };
+/// network.set_pace(WireId(0), 0, Some(pace));
+/// network.send(dialer, b"slowly")?;
+/// run(&mut network);
+/// assert_eq!(network.now().elapsed().as_secs(), 5, "the first byte waits for nothing");
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// Bytes at a time, at least one.
@@ -124,12 +182,67 @@ pub struct ConnectionView {
 
 impl Network {
     /// The connections of which something is left, in the order of their dials.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// let view = network.connections().next().expect("one stands");
+    /// assert_eq!(view.hosts, [client, server]);
+    /// network.close(dialer)?;
+    /// network.close(accepted)?;
+    /// run(&mut network);
+    /// assert_eq!(network.connections().count(), 0, "nothing is left of it");
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn connections(&self) -> impl Iterator<Item = ConnectionView> + '_ {
         let wires = self.wires.iter().enumerate();
         wires.filter_map(|(id, _)| self.connection(WireId(id as u32)))
     }
 
     /// One of them.
+    ///
+    /// ```
+    /// use hostsim::network::WireId;
+    /// use hostsim::tcp::State;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// let view = network.connection(WireId(0)).expect("it was dialed");
+    /// assert_eq!(view.states, [State::SynSent, State::Closed]);
+    /// run(&mut network);
+    /// let view = network.connection(WireId(0)).expect("it stands");
+    /// assert_eq!((view.states, view.addresses[1]), ([State::Established; 2], address));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn connection(&self, id: WireId) -> Option<ConnectionView> {
         let wire = self.wires.get(id.0 as usize)?.as_ref()?;
         let sides = &wire.sides;
@@ -145,6 +258,33 @@ impl Network {
     }
 
     /// How many connections were dialed so far.
+    ///
+    /// ```
+    /// use hostsim::network::WireId;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.reset(WireId(0));
+    /// network.close(dialer)?;
+    /// network.close(accepted)?;
+    /// assert_eq!((network.dialed(), network.connections().count()), (1, 0));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn dialed(&self) -> u32 {
         self.wires.len() as u32
     }
@@ -152,6 +292,38 @@ impl Network {
     /// Resets an end of a connection, as a box on the way does that forgot it: what the end sent and
     /// has not arrived is lost with it. The other end learns of it when it sends. An end that is
     /// over hears nothing.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// use hostsim::network::WireId;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.reset_end(WireId(0), 1);
+    /// run(&mut network);
+    /// let mut bytes = [0; 8];
+    /// assert_eq!(network.receive(accepted, &mut bytes, false), Err(Errno::ECONNRESET));
+    /// assert_eq!(network.receive(dialer, &mut bytes, false), Err(Errno::EAGAIN), "not told yet");
+    /// network.send(dialer, b"hello?")?;
+    /// run(&mut network);
+    /// assert_eq!(network.receive(dialer, &mut bytes, false), Err(Errno::ECONNRESET));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn reset_end(&mut self, id: WireId, side: SideIndex) {
         if !self.is_alive(id) {
             return;
@@ -172,18 +344,103 @@ impl Network {
     }
 
     /// Resets both ends of a connection.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// use hostsim::network::WireId;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.reset(WireId(0));
+    /// for end in [dialer, accepted] {
+    ///     assert_eq!(network.receive(end, &mut [0; 8], false), Err(Errno::ECONNRESET));
+    /// }
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn reset(&mut self, id: WireId) {
         self.reset_end(id, 0);
         self.reset_end(id, 1);
     }
 
     /// Sets what becomes of the SYNs that reach a host from now on. Its connections live on.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// use hostsim::network::Dials;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.set_dials(server, Dials::Refused);
+    /// let other = network.socket(client, Domain::V4, true)?;
+    /// network.connect(other, address).unwrap_err(); // EINPROGRESS
+    /// run(&mut network);
+    /// assert_eq!(network.connect(other, address), Err(Errno::ECONNREFUSED));
+    /// assert_eq!(network.send(dialer, b"hello"), Ok(5), "what stands lives on");
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn set_dials(&mut self, host: HostId, dials: Dials) {
         self.host_mut(host).dials = dials;
     }
 
     /// Keeps the programs of a host from accepting, or lets them: connections then wait in their
     /// backlogs.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// network.set_accepting(server, false);
+    /// run(&mut network);
+    /// assert_eq!(network.connect(dialer, address), Ok(()), "the backlog has room");
+    /// assert_eq!(network.accept(listener, true), Err(Errno::EAGAIN));
+    /// network.set_accepting(server, true);
+    /// assert!(network.accept(listener, true).is_ok());
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn set_accepting(&mut self, host: HostId, is_accepting: bool) {
         self.host_mut(host).is_accepting = is_accepting;
         if !is_accepting {
@@ -204,6 +461,40 @@ impl Network {
     }
 
     /// Sets how fast what an end sends arrives; within a host it arrives at once whatever is set.
+    ///
+    /// ```
+    /// use hostsim::network::{Pace, WireId};
+    /// use std::time::Duration;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// let pace = Pace { bytes: 2, every: Duration::from_secs(1) };
+    /// network.set_pace(WireId(0), 1, Some(pace));
+    /// network.send(accepted, b"reply")?;
+    /// network.advance(network.agenda().earliest().expect("a segment is under way"));
+    /// let event = network.take(0);
+    /// network.deliver(event.key);
+    /// assert_eq!(network.receive(dialer, &mut [0; 8], false), Ok(2));
+    /// network.set_pace(WireId(0), 1, None);
+    /// run(&mut network);
+    /// assert_eq!(network.receive(dialer, &mut [0; 8], false), Ok(3));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn set_pace(&mut self, id: WireId, from: SideIndex, pace: Option<Pace>) {
         if self.is_alive(id) {
             self.wire(id).sides[usize::from(from)].orders.pace = pace;
@@ -212,12 +503,68 @@ impl Network {
 
     /// How many bytes the segment carries that an event of the network would deliver; zero for what
     /// carries none.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.send(dialer, b"hello")?;
+    /// network.advance(network.agenda().earliest().expect("a segment is under way"));
+    /// let key = network.agenda().ready()[0].key;
+    /// assert_eq!(network.next_length(key), 5);
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn next_length(&self, event: Key) -> u32 {
         self.next_segment(event).map_or(0, |(_, _, at)| at.segment.len)
     }
 
     /// Cuts the segment that an event of the network would deliver: so many bytes of it come first,
     /// the rest is another.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.send(dialer, b"hello")?;
+    /// network.advance(network.agenda().earliest().expect("a segment is under way"));
+    /// let key = network.agenda().ready()[0].key;
+    /// // A short read: the first two bytes come alone.
+    /// network.cut_next(key, 2);
+    /// network.take(0);
+    /// network.deliver(key);
+    /// assert_eq!(network.receive(accepted, &mut [0; 8], false), Ok(2));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn cut_next(&mut self, event: Key, bytes: u32) {
         let next = self.next_segment(event).filter(|(.., at)| (1..at.segment.len).contains(&bytes));
         if let Some((index, from, _)) = next {

@@ -32,6 +32,15 @@ const ROUTES_MAX: usize = 65_534;
 
 /// Chooses the host of a connection, by its index in a set of two or more in canonical order. The
 /// network is being worked on meanwhile, so it must not ask for it.
+///
+/// ```
+/// use hostsim::network::Chooser;
+///
+/// // Takes the last.
+/// let mut last: Chooser = Box::new(|hosts| hosts.len() - 1);
+/// let hosts = [3, 5].map(hostsim::kernel::HostId);
+/// assert_eq!(hosts[last(&hosts)], hosts[1]);
+/// ```
 pub type Chooser = Box<dyn FnMut(&[HostId]) -> usize>;
 
 /// A route, by its number.
@@ -102,6 +111,14 @@ impl Network {
     ///
     /// # Panics
     /// Where a route has the name, a host is not one of the network's, and past 65,534 routes.
+    ///
+    /// ```
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let hosts = ["first", "second"].map(|name| network.add_host(name));
+    /// let api = network.add_route("api", &hosts);
+    /// assert_eq!(network.resolve("API"), [api]);
+    /// ```
     #[track_caller]
     pub fn add_route(&mut self, name: &str, hosts: &[HostId]) -> IpAddr {
         assert!(self.routes.named(name).is_none(), "a route has the name {name} already");
@@ -116,6 +133,16 @@ impl Network {
     ///
     /// # Panics
     /// Where no route has the address, and where a host is not one of the network's.
+    ///
+    /// ```
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let [first, second] = ["first", "second"].map(|name| network.add_host(name));
+    /// let api = network.add_route("api", &[first, second]);
+    /// // The first is to be replaced: it gets no connections any more.
+    /// network.set_route(api, &[second]);
+    /// assert_eq!(network.route_hosts(api), Some(&[second][..]));
+    /// ```
     #[track_caller]
     pub fn set_route(&mut self, ip: IpAddr, hosts: &[HostId]) {
         let hosts = self.canonical_set(hosts);
@@ -125,11 +152,53 @@ impl Network {
     }
 
     /// The hosts of the route at an address, in canonical order; `None` where there is no route.
+    ///
+    /// ```
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let [first, second] = ["first", "second"].map(|name| network.add_host(name));
+    /// let api = network.add_route("api", &[second, first, second]);
+    /// assert_eq!(network.route_hosts(api), Some(&[first, second][..]), "each once, in order");
+    /// assert_eq!(network.route_hosts(network.address(first)), None, "it is no route's");
+    /// ```
     pub fn route_hosts(&self, ip: IpAddr) -> Option<&[HostId]> {
         self.routes.at(ip).map(|id| self.routes.route(id).hosts.as_slice())
     }
 
     /// Has `chooser` choose the hosts of connections from now on.
+    ///
+    /// ```
+    /// use std::net::SocketAddr;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// let other = network.add_host("other");
+    /// let api = SocketAddr::new(network.add_route("api", &[other, server]), 7);
+    /// // Where each would have its turn, this one always takes the first.
+    /// network.set_chooser(Box::new(|_hosts| 0));
+    /// let dials = [(); 2].map(|()| network.socket(client, Domain::V4, true).unwrap());
+    /// for dial in dials {
+    ///     network.connect(dial, api).unwrap_err(); // EINPROGRESS
+    /// }
+    /// run(&mut network);
+    /// assert!(dials.into_iter().all(|dial| network.peer_address(dial) == Ok(api)));
+    /// let hosts: Vec<_> = network.connections().map(|view| view.hosts[1]).collect();
+    /// assert_eq!(hosts, [server; 3]);
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn set_chooser(&mut self, chooser: Chooser) {
         self.routes.chooser = Some(chooser);
     }

@@ -37,11 +37,67 @@ pub(super) struct Orders {
 impl Network {
     /// Cuts the way from one host to another: what is sent on it from now on is lost, and so is
     /// what is under way, until [`Network::heal`]. The way back is another (row F08).
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.cut(client, server);
+    /// network.send(dialer, b"hello")?;
+    /// run(&mut network);
+    /// assert_eq!(network.receive(accepted, &mut [0; 8], false), Err(Errno::EAGAIN));
+    /// assert_eq!(network.receive(dialer, &mut [0; 8], false), Err(Errno::ETIMEDOUT), "it gave up");
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn cut(&mut self, from: HostId, to: HostId) {
         self.set_cut(from, to, true);
     }
 
     /// Ends a cut.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.cut(client, server);
+    /// network.send(dialer, b"hello")?;
+    /// network.heal(client, server);
+    /// run(&mut network);
+    /// assert!(network.now().elapsed().as_millis() >= 200, "it was sent again");
+    /// assert_eq!(network.receive(accepted, &mut [0; 8], false), Ok(5));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn heal(&mut self, from: HostId, to: HostId) {
         self.set_cut(from, to, false);
     }
@@ -58,6 +114,33 @@ impl Network {
     /// and no segment leaves or reaches it until [`Network::unfence`]. What its program does
     /// meanwhile reaches nobody. Its peers learn of it by their timers, or by a RST for what they
     /// send once the host is back.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.fence(server);
+    /// network.send(dialer, b"hello?")?;
+    /// run(&mut network);
+    /// assert_eq!(network.receive(dialer, &mut [0; 8], false), Err(Errno::ETIMEDOUT));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn fence(&mut self, host: HostId) {
         self.host_mut(host).is_fenced = true;
         self.lose_datagrams(|sender, receiver| sender == host || receiver == host);
@@ -90,6 +173,35 @@ impl Network {
     }
 
     /// Puts a fenced host back on the network.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.fence(server);
+    /// network.unfence(server);
+    /// network.send(dialer, b"hello?")?;
+    /// run(&mut network);
+    /// let result = network.receive(dialer, &mut [0; 8], false);
+    /// assert_eq!(result, Err(Errno::ECONNRESET), "the host knows nothing of the connection");
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn unfence(&mut self, host: HostId) {
         self.host_mut(host).is_fenced = false;
         self.update_ways(|sender, receiver| sender == host || receiver == host);
@@ -100,6 +212,30 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `ENOTSOCK`.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// network.set_deaf(listener, true)?;
+    /// run(&mut network);
+    /// assert_eq!(network.connect(dialer, address), Err(Errno::ETIMEDOUT), "each SYN was lost");
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn set_deaf(&mut self, at: Descriptor, is_deaf: bool) -> Sys<()> {
         if let Role::Listener(listener) = &mut self.socket_of(at)?.role {
             listener.is_deaf = is_deaf;
@@ -112,12 +248,70 @@ impl Network {
 
     /// Holds what an end of a connection sends, until [`Network::release`]; a handshake is let
     /// through. A connection that is over is left alone.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// use hostsim::network::WireId;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.hold(WireId(0), 1);
+    /// network.send(accepted, b"late")?;
+    /// // What the other end sends arrives; but it hears nothing, no acknowledgment either.
+    /// network.send(dialer, b"request")?;
+    /// run(&mut network);
+    /// assert_eq!(network.receive(accepted, &mut [0; 8], false), Ok(7));
+    /// assert_eq!(network.receive(dialer, &mut [0; 8], false), Err(Errno::ETIMEDOUT));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn hold(&mut self, id: WireId, from: SideIndex) {
         self.hold_after(id, from, 0);
     }
 
     /// Holds what an end of a connection sends once so many more bytes of it arrived: "the request
     /// was processed and the reply was lost".
+    ///
+    /// ```
+    /// use hostsim::network::WireId;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.hold_after(WireId(0), 1, 2);
+    /// network.send(accepted, b"reply")?;
+    /// run(&mut network);
+    /// assert_eq!(network.receive(dialer, &mut [0; 8], false), Ok(2), "the rest is lost");
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn hold_after(&mut self, id: WireId, from: SideIndex, bytes: u64) {
         if !self.is_alive(id) {
             return;
@@ -129,6 +323,34 @@ impl Network {
     }
 
     /// Ends a hold, and the deafness of who should hear.
+    ///
+    /// ```
+    /// use hostsim::network::WireId;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.hold_after(WireId(0), 1, 2);
+    /// network.send(accepted, b"reply")?;
+    /// network.release(WireId(0), 1);
+    /// run(&mut network);
+    /// assert_eq!(network.receive(dialer, &mut [0; 8], false), Ok(5));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn release(&mut self, id: WireId, from: SideIndex) {
         if self.is_alive(id) {
             let (sender, receiver) = self.wire(id).ends(from);

@@ -28,6 +28,20 @@ pub(super) struct Link {
 }
 
 /// A host of a network.
+///
+/// ```
+/// use hostsim::network::RECEIVE_LIMIT;
+/// # use hostsim::network::Network;
+/// # let mut network = Network::new();
+/// let db = network.add_host("db");
+/// // What a driver may set: buffers, clocks, whether it runs.
+/// let host = network.host_mut(db);
+/// host.receive_limit = RECEIVE_LIMIT / 2;
+/// host.clock.set_skew(-3_000_000_000);
+/// host.is_paused = true;
+/// let host = network.host(db);
+/// assert_eq!((host.name.as_str(), host.is_paused, host.is_down()), ("db", true, false));
+/// ```
 pub struct Host {
     /// Its name.
     pub name: String,
@@ -89,16 +103,52 @@ impl Host {
     }
 
     /// Gives the host its random bytes.
+    ///
+    /// ```
+    /// use hostsim::{seam, world::World};
+    /// use std::hash::{BuildHasher, RandomState};
+    ///
+    /// // std makes the keys of its hash maps once a thread.
+    /// let hash = |byte: u8| {
+    ///     let program = move || {
+    ///         let world = World::new();
+    ///         let _entered = seam::enter(&world);
+    ///         let host = world.with(|network| network.add_host("alone"));
+    ///         let bytes = Box::new(move |into: &mut [u8]| into.fill(byte));
+    ///         world.with(|network| network.host_mut(host).set_entropy(bytes));
+    ///         world.in_turn(host, || RandomState::new().hash_one("a key"))
+    ///     };
+    ///     std::thread::spawn(program).join().expect("it does not panic")
+    /// };
+    /// assert_eq!(hash(1), hash(1));
+    /// assert_ne!(hash(1), hash(2));
+    /// ```
     pub fn set_entropy(&mut self, entropy: Entropy) {
         self.entropy = entropy;
     }
 
     /// Whether its process is over.
+    ///
+    /// ```
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let db = network.add_host("db");
+    /// network.end_process(db);
+    /// assert!(network.host(db).is_down());
+    /// ```
     pub fn is_down(&self) -> bool {
         self.is_down
     }
 
     /// Whether the host is off the network.
+    ///
+    /// ```
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let db = network.add_host("db");
+    /// network.fence(db);
+    /// assert!(network.host(db).is_fenced());
+    /// ```
     pub fn is_fenced(&self) -> bool {
         self.is_fenced
     }

@@ -18,6 +18,28 @@ use std::task::{Context, Poll, Waker};
 ///
 /// # Determinism
 /// Who waits is woken in the order in which the futures were made.
+///
+/// ```
+/// use tokio::net::{TcpListener, TcpStream};
+/// use tokio::time::{Duration, sleep};
+/// # use hostsim::fleet::Fleet;
+/// # let mut fleet = Fleet::start(&["client", "server"])?;
+/// # let (client, server) = (fleet.host("client"), fleet.host("server"));
+/// # let world = fleet.world().clone();
+/// let address = (fleet.address("server"), 7).into();
+/// fleet.spawn("server", async move {
+///     sleep(Duration::from_secs(3)).await;
+///     let listener = TcpListener::bind(address).await.unwrap();
+///     listener.accept().await.unwrap();
+/// });
+/// let listening = fleet.listening("server", address);
+/// fleet.spawn("client", async move {
+///     listening.await;
+///     TcpStream::connect(address).await.expect("it is there");
+/// });
+/// fleet.run();
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "it does nothing unless it is awaited"]
 pub struct Listening {
@@ -87,6 +109,23 @@ impl Drop for Listening {
 impl Network {
     /// Whether something listens at an address of a host; a listener on the wildcard listens at each
     /// of them.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// assert!(network.listens(host, address));
+    /// network.close(listener)?;
+    /// assert!(!network.listens(host, address));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn listens(&self, host: HostId, address: SocketAddr) -> bool {
         self.host(host).ports.listener(canonical(address)).is_some()
     }

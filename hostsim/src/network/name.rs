@@ -16,6 +16,16 @@ const LOCALHOST: &str = "localhost";
 
 impl Network {
     /// Gives a host one more name; several hosts of one name give all their addresses.
+    ///
+    /// ```
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let hosts = ["first", "second"].map(|name| network.add_host(name));
+    /// for host in hosts {
+    ///     network.add_name("api.example", host);
+    /// }
+    /// assert_eq!(network.resolve("api.example")[..2], hosts.map(|host| network.address(host)));
+    /// ```
     pub fn add_name(&mut self, name: &str, host: HostId) {
         let hosts = self.names.entry(name.to_ascii_lowercase()).or_default();
         if let Err(place) = hosts.binary_search(&host) {
@@ -25,6 +35,14 @@ impl Network {
 
     /// The addresses of a name, or that of the route of this name; none where nobody has it (row
     /// A27). Those of IPv4 in the order in which their hosts were made, then those of IPv6.
+    ///
+    /// ```
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let db = network.add_host("db");
+    /// assert_eq!(network.resolve("DB"), [network.address(db), network.address_v6(db)]);
+    /// assert_eq!(network.resolve("cache"), [] as [std::net::IpAddr; 0]);
+    /// ```
     pub fn resolve(&self, name: &str) -> Vec<IpAddr> {
         if let Some((ip, _)) = self.routes.named(name) {
             return vec![ip];

@@ -46,11 +46,25 @@ impl Host {
 
 impl Network {
     /// The IPv4 address of a host.
+    ///
+    /// ```
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let host = network.add_host("alone");
+    /// assert_eq!(network.address(host).to_string(), "10.0.0.1");
+    /// ```
     pub fn address(&self, id: HostId) -> IpAddr {
         self.host(id).address
     }
 
     /// The IPv6 address of a host.
+    ///
+    /// ```
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let host = network.add_host("alone");
+    /// assert_eq!(network.address_v6(host).to_string(), "fd00::1");
+    /// ```
     pub fn address_v6(&self, id: HostId) -> IpAddr {
         self.host(id).address_v6
     }

@@ -24,6 +24,34 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// What befalls a datagram on its way. All zeros is calm.
+///
+/// ```
+/// use hostsim::network::Fate;
+/// use std::time::Duration;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let hosts = ["client", "server"].map(|name| network.add_host(name));
+/// # let address = std::net::SocketAddr::new(network.address(hosts[1]), 7);
+/// # let [client, server] = hosts.map(|host| network.udp_socket(host, Domain::V4, true).unwrap());
+/// # network.bind(server, address)?;
+/// network.connect(client, address)?;
+/// // The second to be sent is the first to arrive.
+/// let mut delays = [Duration::from_secs(1), Duration::ZERO].into_iter();
+/// network.set_fates(Box::new(move |_from, _to, _datagram| Fate {
+///     delay: delays.next().unwrap_or_default(),
+///     ..Fate::default()
+/// }));
+/// network.send(client, b"first")?;
+/// network.send(client, b"second")?;
+/// # while let Some(due) = network.agenda().earliest() {
+/// #     network.advance(due.max(network.now().next()));
+/// #     let event = network.take(0);
+/// #     network.deliver(event.key);
+/// # }
+/// assert_eq!(*network.udp_take(server, false)?.bytes, *b"second");
+/// assert_eq!(*network.udp_take(server, false)?.bytes, *b"first");
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
     /// It never arrives.
@@ -36,9 +64,49 @@ pub struct Fate {
 
 /// Decides what befalls a datagram from one host to another. The network is being worked on
 /// meanwhile, so it must not ask for it.
+///
+/// ```
+/// use hostsim::kernel::{Datagram, HostId};
+/// use hostsim::network::{Fate, Fates};
+/// use std::net::SocketAddr;
+///
+/// // Every third is lost.
+/// let mut count = 0;
+/// let mut thirds: Fates = Box::new(move |_from, _to, _datagram| {
+///     count += 1;
+///     Fate { is_lost: count % 3 == 0, ..Fate::default() }
+/// });
+/// # let [from, to] = [1, 2].map(|host| SocketAddr::from(([10, 0, 0, host], 7)));
+/// # let datagram = Datagram { from, to, traffic_class: 0, bytes: Box::default() };
+/// let are_lost = [(); 3].map(|()| thirds(HostId(0), HostId(1), &datagram).is_lost);
+/// assert_eq!(are_lost, [false, false, true]);
+/// ```
 pub type Fates = Box<dyn FnMut(HostId, HostId, &Datagram) -> Fate>;
 
 /// How the way of a datagram ended.
+///
+/// ```
+/// use hostsim::network::Arrival;
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+/// # let server = network.udp_socket(host, Domain::V4, true)?;
+/// # network.bind(server, address)?;
+/// # let client = network.udp_socket(host, Domain::V4, true)?;
+/// let seen = Rc::new(Cell::new(None));
+/// let last = seen.clone();
+/// network.observe_datagrams(Box::new(move |_now, passed| last.set(Some(passed.arrival))));
+/// network.connect(client, address)?;
+/// network.send(client, b"hello")?;
+/// assert_eq!(seen.get(), Some(Arrival::Received));
+/// network.close(server)?;
+/// network.send(client, b"hello?")?;
+/// assert_eq!(seen.get(), Some(Arrival::Refused), "nobody has the port");
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// A socket has it.
@@ -52,6 +120,28 @@ pub enum Arrival {
 }
 
 /// A datagram whose way ended.
+///
+/// ```
+/// use std::cell::RefCell;
+/// use std::rc::Rc;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+/// # let server = network.udp_socket(host, Domain::V4, true)?;
+/// # network.bind(server, address)?;
+/// # let client = network.udp_socket(host, Domain::V4, true)?;
+/// let seen = Rc::new(RefCell::new(Vec::new()));
+/// let trace = seen.clone();
+/// network.observe_datagrams(Box::new(move |now, passed| {
+///     let len = passed.datagram.bytes.len();
+///     trace.borrow_mut().push(format!("{now} {len} B, {:?}", passed.arrival));
+/// }));
+/// network.connect(client, address)?;
+/// network.send(client, b"hello")?;
+/// assert_eq!(*seen.borrow(), ["0.000000000 5 B, Received"]);
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Passed<'a> {
     /// The sender's host.
@@ -103,11 +193,47 @@ pub(super) struct Ways {
 
 impl Network {
     /// Has `fates` decide what befalls datagrams that are sent from now on.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// use hostsim::network::{Envelope, Fate};
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// let [receiver, sender] = [server, client]
+    ///     .map(|host| network.udp_socket(host, hostsim::address::Domain::V4, true).unwrap());
+    /// network.bind(receiver, address)?;
+    /// network.set_fates(Box::new(|_, _, _| Fate { is_lost: true, ..Fate::default() }));
+    /// network.udp_send(sender, b"hello".to_vec(), Envelope { to: Some(address), ..Envelope::default() })?;
+    /// assert_eq!(network.pending().count(), 0, "it never arrives");
+    /// assert_eq!(network.udp_take(receiver, false), Err(Errno::EAGAIN));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn set_fates(&mut self, fates: Fates) {
         self.ways.fates = Some(fates);
     }
 
     /// Calls `observer` for every datagram whose way ended, within hosts and between them.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let server = network.udp_socket(host, Domain::V4, true)?;
+    /// # network.bind(server, address)?;
+    /// # let client = network.udp_socket(host, Domain::V4, true)?;
+    /// let count = Rc::new(Cell::new(0));
+    /// let counted = count.clone();
+    /// network.observe_datagrams(Box::new(move |_, _| counted.set(counted.get() + 1)));
+    /// network.connect(client, address)?;
+    /// network.send(client, b"hello")?;
+    /// assert_eq!(count.get(), 1);
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn observe_datagrams(&mut self, observer: DatagramObserver) {
         self.ways.observer = Some(observer);
     }

@@ -68,6 +68,21 @@ impl Sockets {
 }
 
 /// What a call says beside the bytes that it sends.
+///
+/// ```
+/// use hostsim::network::Envelope;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+/// # let server = network.udp_socket(host, Domain::V4, true)?;
+/// # network.bind(server, address)?;
+/// # let client = network.udp_socket(host, Domain::V4, true)?;
+/// let envelope = Envelope { to: Some(address), class_v4: Some(0b10), ..Envelope::default() };
+/// network.udp_send(client, b"hello".to_vec(), envelope)?;
+/// assert_eq!(network.udp_take(server, false)?.traffic_class, 0b10, "ECN-capable");
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Envelope {
     /// To whom; a connected socket sends to its peer where nothing is said.
@@ -85,6 +100,17 @@ impl Network {
     ///
     /// # Errors
     /// `EMFILE`, `ENETDOWN` where the host's process is over.
+    ///
+    /// ```
+    /// use std::net::SocketAddr;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// let socket = network.udp_socket(host, Domain::V4, true)?;
+    /// network.bind(socket, SocketAddr::from(([0, 0, 0, 0], 53)))?;
+    /// assert_eq!(network.local_address(socket)?.port(), 53);
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn udp_socket(
         &mut self,
         host: HostId,
@@ -176,6 +202,22 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `ENOTSOCK`.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let server = network.udp_socket(host, Domain::V4, true)?;
+    /// # network.bind(server, address)?;
+    /// # let client = network.udp_socket(host, Domain::V4, true)?;
+    /// network.connect(client, address)?;
+    /// network.send(client, b"hello")?;
+    /// network.udp_disconnect(client)?;
+    /// assert_eq!(network.send(client, b"hello"), Err(Errno::EDESTADDRREQ));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn udp_disconnect(&mut self, at: Descriptor) -> Sys<()> {
         let (_, udp) = self.udp_of(at)?;
         udp.peer = None;
@@ -273,6 +315,25 @@ impl Network {
     /// bytes over IPv4, `EINVAL` for port 0, `EDESTADDRREQ`, `EAFNOSUPPORT`, `ENETUNREACH`, `EINVAL`
     /// from loopback to another host, `EMSGSIZE` past what a datagram holds, or past the longest
     /// packet where it may not be sent in fragments, the error that waits, `EPIPE` after a shutdown.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// use hostsim::network::Envelope;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let server = network.udp_socket(host, Domain::V4, true)?;
+    /// # network.bind(server, address)?;
+    /// # let client = network.udp_socket(host, Domain::V4, true)?;
+    /// let to = |to| Envelope { to: Some(to), ..Envelope::default() };
+    /// assert_eq!(network.udp_send(client, b"hello".to_vec(), to(address)), Ok(5));
+    /// assert_eq!(network.unread(server), Ok(5));
+    /// let nowhere = std::net::SocketAddr::from(([192, 0, 2, 1], 7));
+    /// let result = network.udp_send(client, b"hello".to_vec(), to(nowhere));
+    /// assert_eq!(result, Err(Errno::ENETUNREACH));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn udp_send(&mut self, at: Descriptor, bytes: Vec<u8>, envelope: Envelope) -> Sys<usize> {
         self.autobind(at)?;
         let (_, udp) = self.udp_of(at)?;
@@ -325,6 +386,23 @@ impl Network {
     ///
     /// # Errors
     /// The error that waits, which comes first; `EAGAIN`.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let server = network.udp_socket(host, Domain::V4, true)?;
+    /// # network.bind(server, address)?;
+    /// # let client = network.udp_socket(host, Domain::V4, true)?;
+    /// network.connect(client, address)?;
+    /// network.send(client, b"hello")?;
+    /// let datagram = network.udp_take(server, false)?;
+    /// assert_eq!((datagram.to, &*datagram.bytes), (address, &b"hello"[..]));
+    /// assert_eq!(network.udp_take(server, false), Err(Errno::EAGAIN));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn udp_take(&mut self, at: Descriptor, is_peek: bool) -> Sys<Datagram> {
         self.udp_of(at)?.1.take(is_peek)
     }

@@ -8,6 +8,26 @@ use crate::kernel::{Object, Role, Socket};
 use crate::tcp::{Connection, State};
 
 /// How much of each kind a network holds.
+///
+/// ```
+/// use hostsim::network::Census;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+/// # let listener = network.socket(host, Domain::V4, true)?;
+/// # network.bind(listener, address)?;
+/// # network.listen(listener, 8)?;
+/// # let dialer = network.socket(host, Domain::V4, true)?;
+/// # network.connect(dialer, address).unwrap_err();
+/// # let (accepted, _) = network.accept(listener, true)?;
+/// for socket in [dialer, accepted, listener] {
+///     network.close(socket)?;
+/// }
+/// // The port of the end that closed first waits for 60 seconds more; it is no claim.
+/// assert_eq!(network.census(), Census::default(), "nothing is left");
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Census {
     /// Connections of which an end or a segment is left.
@@ -30,6 +50,22 @@ pub struct Census {
 
 impl Network {
     /// Counts what there is.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// let census = network.census();
+    /// assert_eq!((census.wires, census.files, census.listeners), (1, 3, 1));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn census(&self) -> Census {
         let listens = |host: &Host, object: &Object| match object {
             Object::Socket(Socket { role: Role::Listener(_), .. }) => true,
@@ -60,6 +96,31 @@ impl Network {
     ///
     /// # Panics
     /// Where something is stuck, and where something is pending.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.send(dialer, b"hello")?;
+    /// run(&mut network);
+    /// network.check_at_rest();
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn check_at_rest(&self) {
         assert_eq!(self.pending().count(), 0, "nothing is pending");
         assert!(self.local.is_empty(), "nothing is under way within a host");

@@ -17,6 +17,33 @@ impl Network {
     ///
     /// # Panics
     /// Where it is not so.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// while let Some(due) = network.agenda().earliest() {
+    ///     network.advance(due.max(network.now().next()));
+    ///     let event = network.take(0);
+    ///     network.deliver(event.key);
+    ///     network.check_invariants();
+    /// }
+    /// assert!(network.accept(listener, true).is_ok());
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn check_invariants(&self) {
         assert!(self.local.is_empty(), "what is under way within a host arrived");
         self.check_agenda();

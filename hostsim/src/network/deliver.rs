@@ -10,6 +10,37 @@ use crate::kernel::{FileId, HostId};
 use crate::tcp::{Connection, Flags, Payload, Segment, State};
 
 /// A segment that reached its host.
+///
+/// ```
+/// use hostsim::tcp::Flags;
+/// use std::cell::RefCell;
+/// use std::rc::Rc;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+/// # let run = |network: &mut Network| {
+/// #     while let Some(due) = network.agenda().earliest() {
+/// #         network.advance(due.max(network.now().next()));
+/// #         let event = network.take(0);
+/// #         network.deliver(event.key);
+/// #     }
+/// # };
+/// # let address = std::net::SocketAddr::new(network.address(server), 7);
+/// # let listener = network.socket(server, Domain::V4, true)?;
+/// # network.bind(listener, address)?;
+/// # network.listen(listener, 8)?;
+/// # let dialer = network.socket(client, Domain::V4, true)?;
+/// # network.connect(dialer, address).unwrap_err();
+/// let seen = Rc::new(RefCell::new(Vec::new()));
+/// let trace = seen.clone();
+/// network.observe(Box::new(move |_now, delivery| {
+///     trace.borrow_mut().push((delivery.side, delivery.segment.flags));
+/// }));
+/// run(&mut network);
+/// let handshake = [(0, Flags::SYN), (1, Flags::SYN | Flags::ACK), (0, Flags::ACK)];
+/// assert_eq!(*seen.borrow(), handshake);
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery<'a> {
     /// The connection.
@@ -31,6 +62,27 @@ pub struct Delivery<'a> {
 }
 
 /// Who is told of deliveries.
+///
+/// ```
+/// use hostsim::network::Observer;
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+/// # let listener = network.socket(host, Domain::V4, true)?;
+/// # network.bind(listener, address)?;
+/// # network.listen(listener, 8)?;
+/// # let dialer = network.socket(host, Domain::V4, true)?;
+/// let count = Rc::new(Cell::new(0));
+/// let counted = count.clone();
+/// let observer: Observer = Box::new(move |_now, _delivery| counted.set(counted.get() + 1));
+/// network.observe(observer);
+/// network.connect(dialer, address).unwrap_err(); // EINPROGRESS
+/// assert_eq!(count.get(), 3, "SYN, SYN-ACK and ACK, at once within a host");
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 pub type Observer = Box<dyn FnMut(Instant, &Delivery<'_>)>;
 
 impl Network {
@@ -38,6 +90,31 @@ impl Network {
     ///
     /// # Panics
     /// Where the event is not one of the network's.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// network.advance(network.agenda().earliest().expect("a SYN is under way"));
+    /// let event = network.take(0);
+    /// network.deliver(event.key);
+    /// let answer = network.pending().next().expect("the SYN-ACK is under way");
+    /// assert_eq!((answer.key.major, answer.key.minor), (event.key.major, 1), "the way back");
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn deliver(&mut self, key: Key) {
         let wire = WireId(key.major);
         match key.class {
@@ -242,6 +319,31 @@ impl Network {
     }
 
     /// The events of the network that are pending, in canonical order.
+    ///
+    /// ```
+    /// use hostsim::agenda::{Class, Key};
+    /// use hostsim::clock::Instant;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// network.schedule(Instant(5), Key { class: Class::Operation, major: 0, minor: 0 });
+    /// assert_eq!((network.pending().count(), network.agenda().iter().count()), (1, 2));
+    /// assert_eq!(network.pending().next().map(|event| event.key.class), Some(Class::Delivery));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn pending(&self) -> impl Iterator<Item = crate::agenda::Scheduled> + '_ {
         let is_own =
             |class| matches!(class, Class::Delivery | Class::Datagram | Class::KernelTimer);

@@ -59,6 +59,15 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `ENOTSOCK`.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// let socket = network.socket(host, Domain::V6, true)?;
+    /// assert_eq!(network.domain(socket), Ok(Domain::V6));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn domain(&mut self, at: Descriptor) -> Sys<Domain> {
         match self.object(at)?.1 {
             Object::Socket(socket) => Ok(socket.domain),
@@ -73,6 +82,25 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `EMFILE`, `EINVAL` where the host has no number from `from` on.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// let copy = network.duplicate(dialer, 0)?;
+    /// assert_ne!(copy, dialer);
+    /// // The connection ends with its last descriptor.
+    /// network.close(dialer)?;
+    /// assert_eq!(network.send(copy, b"hello"), Ok(5));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn duplicate(&mut self, at: Descriptor, from: i32) -> Sys<Descriptor> {
         let kernel = self.kernel_of(at)?;
         let from = match Descriptor::from_raw(from) {
@@ -122,6 +150,23 @@ impl Network {
     ///
     /// # Errors
     /// `EINVAL` for a listener (`tcp(7)`) and for an epoll file, `ENOTTY` for a counter.
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.send(dialer, b"hello")?;
+    /// network.receive(accepted, &mut [0; 2], false)?;
+    /// assert_eq!(network.unread(accepted), Ok(3));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn unread(&mut self, at: Descriptor) -> Sys<usize> {
         match self.object(at)?.1 {
             Object::Socket(Socket { role: Role::Listener(_), .. }) => Err(Errno::EINVAL),
@@ -146,6 +191,32 @@ impl Network {
     ///
     /// # Errors
     /// As [`Network::unread`].
+    ///
+    /// ```
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.send(dialer, b"hello")?;
+    /// assert_eq!(network.unacknowledged(dialer), Ok(5));
+    /// run(&mut network);
+    /// assert_eq!(network.unacknowledged(dialer), Ok(0));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn unacknowledged(&mut self, at: Descriptor) -> Sys<usize> {
         if let Object::Unix(id) = self.object(at)?.1 {
             let id = *id;

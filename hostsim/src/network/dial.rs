@@ -26,6 +26,35 @@ impl Network {
     /// `EADDRNOTAVAIL` where no port is free or the very connection stands, `EINVAL` from loopback to
     /// another host. Of a socket that dialed: `EALREADY` while that goes on, `EISCONN` once it is
     /// known to stand, the error of a dial that failed, which then is forgotten.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// let other = network.socket(client, Domain::V4, true)?;
+    /// assert_eq!(network.connect(other, address), Err(Errno::EINPROGRESS));
+    /// assert_eq!(network.connect(other, address), Err(Errno::EALREADY));
+    /// run(&mut network);
+    /// assert_eq!(network.connect(other, address), Ok(()));
+    /// assert_eq!(network.connect(other, address), Err(Errno::EISCONN));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn connect(&mut self, at: Descriptor, address: SocketAddr) -> Sys<()> {
         if self.protocol(at)? == Protocol::Udp {
             return self.udp_connect(at, address);

@@ -11,6 +11,18 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// An option, by level and name as `setsockopt(2)` takes them.
+///
+/// ```
+/// use hostsim::network::{OptionName, OptionValue};
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// let no_delay = OptionName { level: libc::IPPROTO_TCP, name: libc::TCP_NODELAY };
+/// let socket = network.socket(host, Domain::V4, true)?;
+/// network.set_option(socket, no_delay, OptionValue::Int(1))?;
+/// assert_eq!(network.option(socket, no_delay), Ok(OptionValue::Int(1)));
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionName {
     /// `SOL_SOCKET`, `IPPROTO_TCP`, …
@@ -20,6 +32,21 @@ pub struct OptionName {
 }
 
 /// The value of an option, by the shape it has in memory.
+///
+/// ```
+/// use hostsim::kernel::Linger;
+/// use hostsim::network::{OptionName, OptionValue};
+/// use std::time::Duration;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// let name = OptionName { level: libc::SOL_SOCKET, name: libc::SO_LINGER };
+/// let value = OptionValue::Linger(Linger { is_on: true, time: Duration::ZERO });
+/// let socket = network.socket(host, Domain::V4, true)?;
+/// network.set_option(socket, name, value)?;
+/// assert_eq!(network.option(socket, name), Ok(value));
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionValue {
     /// An `int`.
@@ -45,6 +72,27 @@ impl Network {
     ///
     /// # Errors
     /// `ENOPROTOOPT` for one that is not known, `EINVAL` for a value out of its range.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// use hostsim::network::{OptionName, OptionValue};
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// let shared = OptionName { level: libc::SOL_SOCKET, name: libc::SO_REUSEPORT };
+    /// network.set_option(listener, shared, OptionValue::Int(1))?;
+    /// let unknown = OptionName { level: libc::IPPROTO_TCP, name: 9_999 };
+    /// let result = network.set_option(listener, unknown, OptionValue::Int(1));
+    /// assert_eq!(result, Err(Errno::ENOPROTOOPT));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn set_option(&mut self, at: Descriptor, name: OptionName, value: OptionValue) -> Sys<()> {
         let socket = match self.socket_of(at) {
             Err(Errno::EOPNOTSUPP) => return self.udp_set_option(at, name, value),
@@ -85,6 +133,34 @@ impl Network {
     ///
     /// # Errors
     /// `ENOPROTOOPT` for one that is not known; IPv4 says `EOPNOTSUPP` for a level that is not.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// use hostsim::network::{Dials, OptionName, OptionValue};
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// network.set_dials(server, Dials::Refused);
+    /// run(&mut network);
+    /// let name = OptionName { level: libc::SOL_SOCKET, name: libc::SO_ERROR };
+    /// let refused = OptionValue::Int(Errno::ECONNREFUSED.0);
+    /// assert_eq!(network.option(dialer, name), Ok(refused));
+    /// assert_eq!(network.option(dialer, name), Ok(OptionValue::Int(0)), "it is told once");
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn option(&mut self, at: Descriptor, name: OptionName) -> Sys<OptionValue> {
         let socket = match self.socket_of(at) {
             Err(Errno::EOPNOTSUPP) => return self.udp_option(at, name),

@@ -8,6 +8,27 @@ use crate::kernel::{
 use crate::tcp::Readiness;
 
 /// What `epoll_ctl(2)` does.
+///
+/// ```
+/// use hostsim::kernel::Interest;
+/// use hostsim::network::Change;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+/// # let listener = network.socket(host, Domain::V4, true)?;
+/// # network.bind(listener, address)?;
+/// # network.listen(listener, 8)?;
+/// # let dialer = network.socket(host, Domain::V4, true)?;
+/// # network.connect(dialer, address).unwrap_err();
+/// # let (accepted, _) = network.accept(listener, true)?;
+/// let epoll = network.epoll(host)?;
+/// let interest = Interest { events: libc::EPOLLIN as u32, data: 7 };
+/// network.control(epoll, accepted.to_raw(), Change::Add(interest))?;
+/// network.control(epoll, accepted.to_raw(), Change::Modify(Interest { data: 8, ..interest }))?;
+/// network.control(epoll, accepted.to_raw(), Change::Delete)?;
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// `EPOLL_CTL_ADD`
@@ -23,6 +44,16 @@ impl Network {
     ///
     /// # Errors
     /// `EMFILE`.
+    ///
+    /// ```
+    /// use hostsim::tcp::Readiness;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// let epoll = network.epoll(host)?;
+    /// assert_eq!(network.poll(epoll), Ok(Readiness::NONE), "it watches nothing");
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn epoll(&mut self, host: HostId) -> Sys<Descriptor> {
         let (number, _) = self.kernel(host).open(Object::Epoll(Epoll::default()), false)?;
         Ok(Descriptor { host, number })
@@ -48,6 +79,28 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `EINVAL` for another epoll file or none, `EEXIST`, `ENOENT`.
+    ///
+    /// ```
+    /// use hostsim::errno::Errno;
+    /// use hostsim::kernel::Interest;
+    /// use hostsim::network::Change;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// let epoll = network.epoll(host)?;
+    /// let add = Change::Add(Interest { events: libc::EPOLLIN as u32, data: 7 });
+    /// network.control(epoll, listener.to_raw(), add)?;
+    /// assert_eq!(network.control(epoll, listener.to_raw(), add), Err(Errno::EEXIST));
+    /// assert_eq!(network.control(epoll, dialer.to_raw(), Change::Delete), Err(Errno::ENOENT));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn control(&mut self, epoll: Descriptor, raw: i32, change: Change) -> Sys<()> {
         let watched = Descriptor::from_raw(raw);
         let file = match watched {
@@ -90,6 +143,29 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`, `EINVAL` where the descriptor is no epoll file.
+    ///
+    /// ```
+    /// use hostsim::kernel::{Interest, Ready};
+    /// use hostsim::network::Change;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// let epoll = network.epoll(host)?;
+    /// let interest = Interest { events: (libc::EPOLLIN | libc::EPOLLET) as u32, data: 7 };
+    /// network.control(epoll, accepted.to_raw(), Change::Add(interest))?;
+    /// network.send(dialer, b"hello")?;
+    /// let mut events = Vec::new();
+    /// network.collect(epoll, 16, &mut events)?;
+    /// assert_eq!(events, [Ready { events: libc::EPOLLIN as u32, data: 7 }]);
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn collect(&mut self, epoll: Descriptor, max: usize, into: &mut Vec<Ready>) -> Sys<()> {
         let (id, Object::Epoll(set)) = self.object(epoll)? else { return Err(Errno::EINVAL) };
         let mut again = Vec::new();
@@ -119,6 +195,24 @@ impl Network {
     ///
     /// # Errors
     /// `EBADF`.
+    ///
+    /// ```
+    /// use hostsim::tcp::Readiness;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let host = network.add_host("alone");
+    /// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+    /// # let listener = network.socket(host, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(host, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// assert!(!network.poll(accepted)?.meets(Readiness::IN));
+    /// network.send(dialer, b"hello")?;
+    /// assert!(network.poll(accepted)?.meets(Readiness::IN));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn poll(&mut self, at: Descriptor) -> Sys<Readiness> {
         self.kind(at)?;
         let (file, _) = self.object(at)?;

@@ -240,6 +240,33 @@ impl Network {
     }
 
     /// The state of the end that a kernel timer is about; `None` where there is none.
+    ///
+    /// ```
+    /// use hostsim::tcp::State;
+    /// # use hostsim::{address::Domain, network::Network};
+    /// # let mut network = Network::new();
+    /// # let (client, server) = (network.add_host("client"), network.add_host("server"));
+    /// # let run = |network: &mut Network| {
+    /// #     while let Some(due) = network.agenda().earliest() {
+    /// #         network.advance(due.max(network.now().next()));
+    /// #         let event = network.take(0);
+    /// #         network.deliver(event.key);
+    /// #     }
+    /// # };
+    /// # let address = std::net::SocketAddr::new(network.address(server), 7);
+    /// # let listener = network.socket(server, Domain::V4, true)?;
+    /// # network.bind(listener, address)?;
+    /// # network.listen(listener, 8)?;
+    /// # let dialer = network.socket(client, Domain::V4, true)?;
+    /// # network.connect(dialer, address).unwrap_err();
+    /// # run(&mut network);
+    /// # let (accepted, _) = network.accept(listener, true)?;
+    /// network.cut(client, server);
+    /// network.send(dialer, b"hello")?;
+    /// let event = network.pending().next().expect("the moment at which the client gives up");
+    /// assert_eq!(network.state_at_timer(event.key), Some(State::Established));
+    /// # Ok::<(), hostsim::errno::Errno>(())
+    /// ```
     pub fn state_at_timer(&self, key: Key) -> Option<State> {
         let wire = self.wires.get(key.major as usize)?.as_ref()?;
         let side = key.minor.saturating_sub(1) as usize;

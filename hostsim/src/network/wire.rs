@@ -16,10 +16,36 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 /// A connection, by its number in the order in which they were dialed.
+///
+/// ```
+/// use hostsim::network::WireId;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+/// # let listener = network.socket(host, Domain::V4, true)?;
+/// # network.bind(listener, address)?;
+/// # network.listen(listener, 8)?;
+/// # let dialer = network.socket(host, Domain::V4, true)?;
+/// # network.connect(dialer, address).unwrap_err();
+/// # let (accepted, _) = network.accept(listener, true)?;
+/// assert_eq!(network.wire_of(dialer)?.expect("it dialed").0, WireId(0));
+/// let other = network.socket(host, Domain::V4, true)?;
+/// network.connect(other, address).unwrap_err(); // EINPROGRESS
+/// assert_eq!(network.wire_of(other)?.expect("it dialed").0, WireId(1));
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WireId(pub u32);
 
 /// A direction of a wire, named by the end that sends: 0 dialed, 1 was dialed.
+///
+/// ```
+/// use hostsim::network::SideIndex;
+///
+/// let (dialed, was_dialed): (SideIndex, SideIndex) = (0, 1);
+/// assert_eq!((dialed ^ 1, was_dialed ^ 1), (1, 0), "the other end");
+/// ```
 pub type SideIndex = u8;
 
 /// A segment on its way.

@@ -91,6 +91,18 @@ impl Fleet {
     ///
     /// # Errors
     /// Where the seam is not live, and what tokio says where it cannot make a runtime.
+    ///
+    /// ```
+    /// use hostsim::fleet::Fleet;
+    ///
+    /// let mut fleet = Fleet::start(&["client", "server"])?;
+    /// fleet.spawn("client", async {
+    ///     let error = tokio::net::TcpStream::connect("server:7").await.unwrap_err();
+    ///     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
+    /// });
+    /// fleet.run();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn start(names: &[&str]) -> io::Result<Fleet> {
         seam::probe().map_err(io::Error::other)?;
         let world = World::new();
@@ -106,6 +118,16 @@ impl Fleet {
     }
 
     /// The world of the fleet.
+    ///
+    /// ```
+    /// # use hostsim::fleet::Fleet;
+    /// # let mut fleet = Fleet::start(&["client", "server"])?;
+    /// # let (client, server) = (fleet.host("client"), fleet.host("server"));
+    /// # let world = fleet.world().clone();
+    /// fleet.world().with(|network| network.add_name("api", server));
+    /// assert_eq!(fleet.world().network().resolve("api")[0], fleet.address("server"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn world(&self) -> &Rc<World> {
         &self.world
     }
@@ -114,6 +136,15 @@ impl Fleet {
     ///
     /// # Panics
     /// Where no host has the name.
+    ///
+    /// ```
+    /// # use hostsim::fleet::Fleet;
+    /// # let mut fleet = Fleet::start(&["client", "server"])?;
+    /// # let (client, server) = (fleet.host("client"), fleet.host("server"));
+    /// # let world = fleet.world().clone();
+    /// assert_eq!(fleet.address("server").to_string(), "10.0.0.2");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn address(&self, name: &str) -> IpAddr {
         let host = self.host(name);
@@ -124,6 +155,15 @@ impl Fleet {
     ///
     /// # Panics
     /// Where no host has the name.
+    ///
+    /// ```
+    /// # use hostsim::fleet::Fleet;
+    /// # let mut fleet = Fleet::start(&["client", "server"])?;
+    /// # let (client, server) = (fleet.host("client"), fleet.host("server"));
+    /// # let world = fleet.world().clone();
+    /// assert_eq!(fleet.address_v6("server").to_string(), "fd00::2");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn address_v6(&self, name: &str) -> IpAddr {
         let host = self.host(name);
@@ -134,6 +174,15 @@ impl Fleet {
     ///
     /// # Panics
     /// Where no host has the name.
+    ///
+    /// ```
+    /// use hostsim::fleet::Fleet;
+    ///
+    /// let fleet = Fleet::start(&["client", "server"])?;
+    /// let server = fleet.host("server");
+    /// assert_eq!(fleet.world().network().host(server).name, "server");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn host(&self, name: &str) -> HostId {
         let network = self.world.network();
@@ -145,6 +194,23 @@ impl Fleet {
     ///
     /// # Panics
     /// Where no host has the name, or its machine was killed.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    /// # use hostsim::fleet::Fleet;
+    /// # let mut fleet = Fleet::start(&["client", "server"])?;
+    /// # let (client, server) = (fleet.host("client"), fleet.host("server"));
+    /// # let world = fleet.world().clone();
+    /// // A task need not be `Send`.
+    /// let answer = Rc::new(Cell::new(0));
+    /// let place = answer.clone();
+    /// fleet.spawn("server", async move { place.set(42) });
+    /// assert_eq!(answer.get(), 0, "nothing runs by itself");
+    /// fleet.run();
+    /// assert_eq!(answer.get(), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn spawn(&self, name: &str, task: impl Future<Output = ()> + 'static) {
         let machine = self.machines[self.host(name).0 as usize].as_ref();
@@ -155,6 +221,25 @@ impl Fleet {
     ///
     /// # Panics
     /// Where no host has the name.
+    ///
+    /// ```
+    /// use tokio::net::{TcpListener, TcpStream};
+    /// # use hostsim::fleet::Fleet;
+    /// # let mut fleet = Fleet::start(&["client", "server"])?;
+    /// # let (client, server) = (fleet.host("client"), fleet.host("server"));
+    /// # let world = fleet.world().clone();
+    /// let address = (fleet.address("server"), 7).into();
+    /// let listening = fleet.listening("server", address);
+    /// fleet.spawn("client", async move {
+    ///     listening.await;
+    ///     TcpStream::connect(address).await.expect("it is there");
+    /// });
+    /// fleet.spawn("server", async move {
+    ///     TcpListener::bind(address).await.unwrap().accept().await.unwrap();
+    /// });
+    /// fleet.run();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn listening(&self, name: &str, address: SocketAddr) -> Listening {
         self.world.listening(self.host(name), address)
@@ -165,6 +250,36 @@ impl Fleet {
     ///
     /// # Panics
     /// Where no host has the name.
+    ///
+    /// ```
+    /// use tokio::io::AsyncReadExt;
+    /// use tokio::net::TcpStream;
+    /// # use hostsim::fleet::Fleet;
+    /// # let mut fleet = Fleet::start(&["client", "server"])?;
+    /// # let (client, server) = (fleet.host("client"), fleet.host("server"));
+    /// # let world = fleet.world().clone();
+    /// # fleet.spawn("server", async {
+    /// #     let listener = tokio::net::TcpListener::bind("0.0.0.0:7").await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// let address = (fleet.address("server"), 7);
+    /// fleet.spawn("client", async move {
+    ///     let mut stream = TcpStream::connect(address).await.unwrap();
+    ///     assert_eq!(stream.read(&mut [0; 8]).await.unwrap(), 0, "the kernel sent a FIN");
+    /// });
+    /// fleet.settle().expect("the machines rest");
+    /// while world.network().connections().all(|view| view.states[1].name() != "established") {
+    ///     fleet.step().expect("the machines rest");
+    /// }
+    /// fleet.kill("server");
+    /// fleet.run();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn kill(&mut self, name: &str) {
         let host = self.host(name);
@@ -180,6 +295,28 @@ impl Fleet {
     ///
     /// # Panics
     /// Where no host has the name.
+    ///
+    /// ```
+    /// # use hostsim::fleet::Fleet;
+    /// # let mut fleet = Fleet::start(&["client", "server"])?;
+    /// # let (client, server) = (fleet.host("client"), fleet.host("server"));
+    /// # let world = fleet.world().clone();
+    /// # fleet.spawn("server", async {
+    /// #     let listener = tokio::net::TcpListener::bind("0.0.0.0:7").await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// fleet.run();
+    /// let address = (fleet.address("server"), 7).into();
+    /// assert!(world.network().listens(server, address));
+    /// fleet.restart("server")?;
+    /// assert!(!world.network().listens(server, address), "it runs nothing yet");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn restart(&mut self, name: &str) -> io::Result<()> {
         let host = self.host(name);
@@ -195,6 +332,22 @@ impl Fleet {
     ///
     /// # Panics
     /// Where no host has the name.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    /// # use hostsim::fleet::Fleet;
+    /// # let mut fleet = Fleet::start(&["client", "server"])?;
+    /// # let (client, server) = (fleet.host("client"), fleet.host("server"));
+    /// # let world = fleet.world().clone();
+    /// let is_done = Rc::new(Cell::new(false));
+    /// let done = is_done.clone();
+    /// fleet.pause("server");
+    /// fleet.spawn("server", async move { done.set(true) });
+    /// fleet.run();
+    /// assert!(!is_done.get());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn pause(&mut self, name: &str) {
         let host = self.host(name);
@@ -205,6 +358,27 @@ impl Fleet {
     ///
     /// # Panics
     /// Where no host has the name.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tokio::time::{Instant, sleep};
+    /// # use hostsim::fleet::Fleet;
+    /// # let mut fleet = Fleet::start(&["client", "server"])?;
+    /// # let (client, server) = (fleet.host("client"), fleet.host("server"));
+    /// # let world = fleet.world().clone();
+    /// fleet.pause("server");
+    /// fleet.spawn("server", async move {
+    ///     let start = Instant::now();
+    ///     sleep(Duration::from_secs(1)).await;
+    ///     assert_eq!(start.elapsed().as_secs(), 1);
+    /// });
+    /// fleet.run();
+    /// assert_eq!(world.now().elapsed().as_secs(), 0);
+    /// fleet.resume("server");
+    /// fleet.run();
+    /// assert_eq!(world.now().elapsed().as_secs(), 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn resume(&mut self, name: &str) {
         let host = self.host(name);
@@ -218,6 +392,25 @@ impl Fleet {
     ///
     /// # Errors
     /// Why a machine cannot go on.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tokio::time::sleep;
+    /// # use hostsim::fleet::Fleet;
+    /// # let mut fleet = Fleet::start(&["client", "server"])?;
+    /// # let (client, server) = (fleet.host("client"), fleet.host("server"));
+    /// # let world = fleet.world().clone();
+    /// for (name, seconds) in [("client", 2), ("server", 1)] {
+    ///     fleet.spawn(name, async move { sleep(Duration::from_secs(seconds)).await });
+    /// }
+    /// let mut before = world.now();
+    /// while fleet.step().expect("the machines rest") {
+    ///     assert!(world.now() > before, "time moves on with each event");
+    ///     before = world.now();
+    /// }
+    /// assert_eq!(before.elapsed().as_secs(), 2);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn step(&mut self) -> Result<bool, Trouble> {
         self.settle()?;
         let (now, earliest) = {
@@ -240,6 +433,20 @@ impl Fleet {
     ///
     /// # Panics
     /// Where a machine cannot go on.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tokio::time::sleep;
+    /// # use hostsim::fleet::Fleet;
+    /// # let mut fleet = Fleet::start(&["client", "server"])?;
+    /// # let (client, server) = (fleet.host("client"), fleet.host("server"));
+    /// # let world = fleet.world().clone();
+    /// const DAY: Duration = Duration::from_secs(86_400);
+    /// fleet.spawn("server", async { sleep(365 * DAY).await });
+    /// fleet.run();
+    /// assert_eq!(world.now().elapsed().as_secs(), 365 * DAY.as_secs());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn run(&mut self) {
         loop {
@@ -255,6 +462,26 @@ impl Fleet {
     ///
     /// # Errors
     /// Why a machine cannot go on.
+    ///
+    /// ```
+    /// # use hostsim::fleet::Fleet;
+    /// # let mut fleet = Fleet::start(&["client", "server"])?;
+    /// # let (client, server) = (fleet.host("client"), fleet.host("server"));
+    /// # let world = fleet.world().clone();
+    /// # fleet.spawn("server", async {
+    /// #     let listener = tokio::net::TcpListener::bind("0.0.0.0:7").await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// fleet.settle().expect("the machines rest");
+    /// let address = (fleet.address("server"), 7).into();
+    /// assert!(world.network().listens(server, address), "its program ran as far as it could");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn settle(&mut self) -> Result<(), Trouble> {
         while self.world.network().has_runnable() {
             let mut runnable = std::mem::take(&mut self.runnable);
@@ -282,6 +509,21 @@ impl Fleet {
     }
 
     /// One line for a person.
+    ///
+    /// ```
+    /// use std::net::TcpListener;
+    /// # use hostsim::fleet::Fleet;
+    /// # let mut fleet = Fleet::start(&["client", "server"])?;
+    /// # let (client, server) = (fleet.host("client"), fleet.host("server"));
+    /// # let world = fleet.world().clone();
+    /// fleet.spawn("server", async {
+    ///     // Without `await` this waits on the machine's only thread.
+    ///     drop(TcpListener::bind("0.0.0.0:7").unwrap().accept());
+    /// });
+    /// let trouble = fleet.settle().expect_err("nothing could end the wait");
+    /// assert!(fleet.describe(&trouble).starts_with("node server called accept"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn describe(&self, trouble: &Trouble) -> String {
         let name = |host: &HostId| self.world.network().host(*host).name.clone();
         trouble.describe(name)

@@ -30,6 +30,15 @@ pub(crate) const FILE: &str = file!();
 pub const SELECT_IS_SEEDED: bool = cfg!(tokio_unstable);
 
 /// Whether this thread is inside a runtime: then no machine can run on it.
+///
+/// ```
+/// use hostsim::machine::is_inside_runtime;
+///
+/// assert!(!is_inside_runtime(), "a run may begin here");
+/// let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// assert!(runtime.block_on(async { is_inside_runtime() }));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn is_inside_runtime() -> bool {
     tokio::runtime::Handle::try_current().is_ok()
 }
@@ -71,6 +80,16 @@ impl Machine {
     ///
     /// # Errors
     /// What tokio says where it cannot make a runtime.
+    ///
+    /// ```
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let mut machine = Machine::start(&world, host, 7)?;
+    /// assert_eq!(machine.run(), None, "it has nothing to do");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn start(world: &Rc<World>, host: HostId, seed: u64) -> io::Result<Machine> {
         world.begin_tasks(host);
         let turn = world.begin_turn(host, None);
@@ -86,11 +105,38 @@ impl Machine {
     }
 
     /// The machine's host.
+    ///
+    /// ```
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let machine = Machine::start(&world, host, 7)?;
+    /// assert_eq!(machine.host(), host);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn host(&self) -> HostId {
         self.host
     }
 
     /// Hands a task to the machine, which runs it from its next turn on.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let mut machine = Machine::start(&world, host, 7)?;
+    /// let is_done = Rc::new(Cell::new(false));
+    /// let done = is_done.clone();
+    /// machine.spawn(async move { done.set(true) });
+    /// assert!(!is_done.get() && world.network().has_runnable());
+    /// machine.run();
+    /// assert!(is_done.get());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn spawn(&self, task: impl Future<Output = ()> + 'static) {
         let turn = self.world.begin_turn(self.host, Some(self.epoll));
         if let Some(runtime) = &self.runtime {
@@ -103,6 +149,23 @@ impl Machine {
     /// Runs until nothing can go on at this moment; gives the moment of the next timer.
     ///
     /// What went wrong is in [`World::take_trouble`].
+    ///
+    /// ```
+    /// use hostsim::clock::Instant;
+    /// use std::time::Duration;
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let mut machine = Machine::start(&world, host, 7)?;
+    /// machine.spawn(async { tokio::time::sleep(Duration::from_secs(1)).await });
+    /// // A deadline may come before the timer: tokio then looks again.
+    /// while let Some(deadline) = machine.run() {
+    ///     world.advance(deadline);
+    /// }
+    /// assert!(world.now() >= Instant::START + Duration::from_secs(1), "its task ended");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn run(&mut self) -> Option<Instant> {
         let turn = self.world.begin_turn(self.host, Some(self.epoll));
         let runtime = self.runtime.as_ref()?;

@@ -14,6 +14,25 @@ use std::panic::Location;
 use tokio::task::Id;
 
 /// A task of a machine.
+///
+/// ```
+/// # use hostsim::{machine::Machine, seam, world::World};
+/// # let world = World::new();
+/// # let _entered = seam::enter(&world);
+/// # let host = world.with(|network| network.add_host("alone"));
+/// let mut machine = Machine::start(&world, host, 7)?;
+/// machine.spawn(async {
+///     tokio::task::spawn_local(std::future::pending::<()>()).await.unwrap();
+/// });
+/// machine.run();
+/// // tokio tells of tasks where it was built to.
+/// if hostsim::machine::SELECT_IS_SEEDED {
+///     let tasks = world.tasks(host);
+///     assert_eq!((tasks[0].host, tasks[0].number, tasks[1].number), (host, 0, 1));
+///     assert_eq!(tasks[0].to_string(), "the program");
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
     /// The machine's host.

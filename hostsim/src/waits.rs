@@ -15,6 +15,24 @@ use std::cell::{Cell, RefCell};
 use tokio::task::Id;
 
 /// A task that waits for a socket.
+///
+/// ```
+/// # use hostsim::{machine::Machine, seam, world::World};
+/// # let world = World::new();
+/// # let _entered = seam::enter(&world);
+/// # let host = world.with(|network| network.add_host("alone"));
+/// let mut machine = Machine::start(&world, host, 7)?;
+/// machine.spawn(async {
+///     let socket = tokio::net::UdpSocket::bind("0.0.0.0:7").await.unwrap();
+///     socket.recv_from(&mut [0; 8]).await.unwrap();
+/// });
+/// machine.run();
+/// let wait = machine.waits().remove(0);
+/// let socket = world.network().describe_socket(wait.at).expect("it is one");
+/// assert_eq!(wait.call, "recv");
+/// assert_eq!(socket, "udp 0.0.0.0:7 to anybody, 0 datagrams unread");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// The task; none where tokio does not tell.
@@ -51,6 +69,23 @@ impl Probe {
 impl Machine {
     /// Which tasks wait for which sockets, in the order of the sockets' descriptors. A task that is
     /// not among them waits for something in memory: a channel, a lock, another task.
+    ///
+    /// ```
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let mut machine = Machine::start(&world, host, 7)?;
+    /// machine.spawn(async {
+    ///     let listener = tokio::net::TcpListener::bind("0.0.0.0:7").await.unwrap();
+    ///     listener.accept().await.unwrap();
+    /// });
+    /// machine.spawn(std::future::pending());
+    /// machine.run();
+    /// let calls: Vec<&str> = machine.waits().iter().map(|wait| wait.call).collect();
+    /// assert_eq!(calls, ["accept"], "the other task waits for no socket");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn waits(&mut self) -> Vec<Wait> {
         let (world, host) = (self.world().clone(), self.host());
         let data = world.with(|network| network.watched_sockets(host));

@@ -17,6 +17,23 @@ use std::task::Waker;
 use std::time::Duration;
 
 /// Why a run cannot go on as it should.
+///
+/// ```
+/// use hostsim::world::{TURNS_MAX, Trouble};
+/// # use hostsim::{machine::Machine, seam, world::World};
+/// # let world = World::new();
+/// # let _entered = seam::enter(&world);
+/// # let host = world.with(|network| network.add_host("alone"));
+/// let mut machine = Machine::start(&world, host, 7)?;
+/// machine.spawn(async {
+///     loop {
+///         tokio::task::yield_now().await;
+///     }
+/// });
+/// machine.run();
+/// assert_eq!(world.take_trouble(), Some(Trouble::Restless { host, turns: TURNS_MAX }));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// A call on a simulated descriptor would have waited, and the machine has one thread only.
@@ -46,6 +63,15 @@ pub enum Trouble {
 
 impl Trouble {
     /// One line for a person, with the names of hosts.
+    ///
+    /// ```
+    /// use hostsim::kernel::HostId;
+    /// use hostsim::world::Trouble;
+    ///
+    /// let trouble = Trouble::Unsupported { host: HostId(1), call: "accept" };
+    /// let line = trouble.describe(|host| ["client", "server"][host.0 as usize].to_owned());
+    /// assert_eq!(line, "node server called accept, which is not simulated");
+    /// ```
     pub fn describe(&self, name: impl Fn(&HostId) -> String) -> String {
         match self {
             Trouble::WouldBlock { host, call } => format!(
@@ -124,6 +150,14 @@ pub struct World {
 
 impl World {
     /// A world with an empty network.
+    ///
+    /// ```
+    /// use hostsim::world::World;
+    ///
+    /// let world = World::new();
+    /// assert_eq!(world.network().hosts().count(), 0);
+    /// assert!(world.host().is_none(), "nobody has the turn");
+    /// ```
     pub fn new() -> Rc<World> {
         Rc::new(World {
             network: RefCell::new(Network::new()),
@@ -154,6 +188,18 @@ impl World {
     ///
     /// # Panics
     /// Where the network is being worked on.
+    ///
+    /// ```
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let address = world.with(|network| {
+    ///     network.set_latency(host, host, std::time::Duration::ZERO);
+    ///     network.address(host)
+    /// });
+    /// assert_eq!(address.to_string(), "10.0.0.1");
+    /// ```
     #[track_caller]
     pub fn with<T>(&self, work: impl FnOnce(&mut Network) -> T) -> T {
         let mut network = self.network.borrow_mut();
@@ -167,32 +213,114 @@ impl World {
     }
 
     /// Waits until something listens at an address of a host: a future for a task of any machine.
+    ///
+    /// ```
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let listening = world.listening(host, "127.0.0.1:7".parse().expect("it is one"));
+    /// let mut machine = Machine::start(&world, host, 7)?;
+    /// machine.spawn(async {
+    ///     listening.await;
+    ///     tokio::net::TcpStream::connect("127.0.0.1:7").await.expect("it is there");
+    /// });
+    /// machine.spawn(async {
+    ///     tokio::net::TcpListener::bind("127.0.0.1:7").await.unwrap().accept().await.unwrap();
+    /// });
+    /// machine.run();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn listening(&self, host: HostId, address: SocketAddr) -> Listening {
         self.with(|network| network.listening(host, address))
     }
 
     /// The network, to look at.
+    ///
+    /// ```
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// assert_eq!(world.network().host(host).name, "alone");
+    /// ```
     #[track_caller]
     pub fn network(&self) -> std::cell::Ref<'_, Network> {
         self.network.borrow()
     }
 
     /// Whether nobody works on the network: while somebody does, no program's code runs.
+    ///
+    /// ```
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// assert!(world.is_free());
+    /// world.with(|_network| assert!(!world.is_free()));
+    /// ```
     pub fn is_free(&self) -> bool {
         self.network.try_borrow_mut().is_ok()
     }
 
     /// Tells a watchdog on another thread whose program's thread has the turn.
+    ///
+    /// ```
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let watch = world.thread_watch();
+    /// let mut machine = Machine::start(&world, host, 7)?;
+    /// machine.spawn(async move {
+    ///     let seen = tokio::task::spawn_blocking(move || watch.host()).await.unwrap();
+    ///     assert_eq!(seen, Some(host));
+    /// });
+    /// machine.run();
+    /// assert_eq!(world.thread_watch().host(), None);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn thread_watch(&self) -> ThreadWatch {
         self.threads.watch()
     }
 
     /// The moment it is for whoever has the turn.
+    ///
+    /// ```
+    /// use hostsim::clock::Instant;
+    /// use std::time::Duration;
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let mut machine = Machine::start(&world, host, 7)?;
+    /// machine.spawn(async {
+    ///     // A sleep of std takes virtual time, and the machine's only.
+    ///     std::thread::sleep(Duration::from_secs(1));
+    ///     let world = seam::current().expect("it is a run");
+    ///     assert_eq!(world.now().elapsed().as_secs(), 1);
+    /// });
+    /// machine.run();
+    /// assert_eq!(world.now(), Instant::START);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn now(&self) -> Instant {
         self.now.get().max(self.busy_until.get())
     }
 
     /// Moves time on and makes what is due ready.
+    ///
+    /// ```
+    /// use hostsim::clock::Instant;
+    /// use std::time::Duration;
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let later = Instant::START + Duration::from_secs(3_600);
+    /// world.advance(later);
+    /// assert_eq!((world.now(), world.network().now()), (later, later));
+    /// ```
     pub fn advance(&self, now: Instant) {
         self.with(|network| network.advance(now));
         self.now.set(now);
@@ -209,11 +337,38 @@ impl World {
     }
 
     /// Whether the process of the host that has the turn is over.
+    ///
+    /// ```
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let mut machine = Machine::start(&world, host, 7)?;
+    /// machine.spawn(async move {
+    ///     let world = seam::current().expect("it is a run");
+    ///     world.end_process(host);
+    ///     assert!(world.is_over());
+    ///     let error = tokio::net::UdpSocket::bind("0.0.0.0:7").await.unwrap_err();
+    ///     assert_eq!(error.kind(), std::io::ErrorKind::NetworkDown);
+    /// });
+    /// machine.run();
+    /// assert!(!world.is_over(), "nobody has the turn");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn is_over(&self) -> bool {
         self.is_over.get()
     }
 
     /// The host whose machine has its turn.
+    ///
+    /// ```
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// world.in_turn(host, || assert_eq!(world.host(), Some(host)));
+    /// assert_eq!(world.host(), None);
+    /// ```
     pub fn host(&self) -> Option<HostId> {
         self.host.get()
     }
@@ -235,6 +390,23 @@ impl World {
     }
 
     /// Ends the process of a host, as [`Network::end_process`], at once also where it has the turn.
+    ///
+    /// ```
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let mut machine = Machine::start(&world, host, 7)?;
+    /// machine.spawn(async move {
+    ///     // As `std::process::exit`: the task goes no further than its next await.
+    ///     seam::current().expect("it is a run").end_process(host);
+    ///     tokio::task::yield_now().await;
+    ///     unreachable!("the process is over");
+    /// });
+    /// machine.run();
+    /// assert!(world.network().host(host).is_down());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn end_process(&self, host: HostId) {
         self.with(|network| network.end_process(host));
         if self.host() == Some(host) {
@@ -244,12 +416,43 @@ impl World {
     }
 
     /// Whether threads that a program of a host made wait for their run.
+    ///
+    /// ```
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let mut machine = Machine::start(&world, host, 7)?;
+    /// machine.spawn(async move {
+    ///     let world = seam::current().expect("it is a run");
+    ///     let thread = std::thread::spawn(|| 42);
+    ///     assert!(world.has_threads(host), "it runs once somebody waits for it");
+    ///     assert_eq!(thread.join().unwrap(), 42);
+    ///     assert!(!world.has_threads(host));
+    /// });
+    /// machine.run();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn has_threads(&self, host: HostId) -> bool {
         self.threads.has(host)
     }
 
     /// Runs a program's code as that of a host, without a runtime: its calls are the host's. What
     /// would wait is a [`Trouble`].
+    ///
+    /// ```
+    /// use std::net::UdpSocket;
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// world.in_turn(host, || {
+    ///     let socket = UdpSocket::bind("0.0.0.0:7").unwrap();
+    ///     assert!(UdpSocket::bind("0.0.0.0:7").is_err(), "it is the host's port, and taken");
+    ///     assert_eq!(socket.local_addr().unwrap().port(), 7);
+    /// });
+    /// assert_eq!(world.network().census().files, 0, "it was dropped");
+    /// ```
     pub fn in_turn<T>(&self, host: HostId, work: impl FnOnce() -> T) -> T {
         // No program's descriptor: its waits end no turn.
         let epoll = Descriptor { host, number: u16::MAX };
@@ -315,11 +518,43 @@ impl World {
     }
 
     /// The tasks of a host's machine that have not ended, in the order of their spawns.
+    ///
+    /// ```
+    /// use hostsim::machine::SELECT_IS_SEEDED;
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let mut machine = Machine::start(&world, host, 7)?;
+    /// machine.spawn(std::future::pending());
+    /// machine.spawn(async {});
+    /// machine.run();
+    /// // tokio tells of tasks where it was built to.
+    /// let left: Vec<u64> = world.tasks(host).iter().map(|task| task.number).collect();
+    /// assert_eq!(left, if SELECT_IS_SEEDED { vec![0] } else { vec![] });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn tasks(&self, host: HostId) -> Vec<Task> {
         self.tasks.borrow().of(host).into_iter().map(|(_, task)| task).collect()
     }
 
     /// The task whose code runs, inside a machine's turn.
+    ///
+    /// ```
+    /// use hostsim::machine::SELECT_IS_SEEDED;
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let mut machine = Machine::start(&world, host, 7)?;
+    /// machine.spawn(async move {
+    ///     let world = seam::current().expect("it is a run");
+    ///     assert_eq!(world.task().is_some(), SELECT_IS_SEEDED, "tokio was built to tell");
+    /// });
+    /// machine.run();
+    /// assert_eq!(world.task(), None, "nobody has the turn");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn task(&self) -> Option<Task> {
         self.task_of(tokio::task::try_id()?)
     }
@@ -338,6 +573,25 @@ impl World {
     }
 
     /// Gives the world its random bytes for what runs outside a machine's turn.
+    ///
+    /// ```
+    /// use std::hash::RandomState;
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let count = Rc::new(Cell::new(0));
+    /// let asked = count.clone();
+    /// world.set_entropy(Box::new(move |into| {
+    ///     asked.set(asked.get() + into.len());
+    ///     into.fill(7);
+    /// }));
+    /// // std asks for the keys of its hash maps, once a thread.
+    /// let _state = RandomState::new();
+    /// assert_eq!(count.get(), 16);
+    /// ```
     pub fn set_entropy(&self, entropy: Entropy) {
         *self.entropy.borrow_mut() = entropy;
     }
@@ -348,6 +602,17 @@ impl World {
     }
 
     /// Whether a program of the world took random bytes: then its thread may keep a generator.
+    ///
+    /// ```
+    /// use std::hash::RandomState;
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// assert!(!world.has_drawn());
+    /// world.in_turn(host, RandomState::new);
+    /// assert!(world.has_drawn());
+    /// ```
     pub fn has_drawn(&self) -> bool {
         self.has_drawn.get()
     }
@@ -360,22 +625,76 @@ impl World {
 
     /// Whether a program of the world asked for the date: then its thread may keep it, as hyper
     /// keeps the `Date` of a second.
+    ///
+    /// ```
+    /// use hostsim::clock::EPOCH;
+    /// use std::time::SystemTime;
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// assert!(!world.has_told_date());
+    /// let date = world.in_turn(host, SystemTime::now);
+    /// assert_eq!(date, SystemTime::UNIX_EPOCH + EPOCH);
+    /// assert!(world.has_told_date());
+    /// ```
     pub fn has_told_date(&self) -> bool {
         self.has_told_date.get()
     }
 
     /// Hangs something of the harness on the world, for code that finds the world through
     /// [`crate::seam::current`], whatever thread has the turn.
+    ///
+    /// ```
+    /// use std::rc::Rc;
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// world.set_slot(Rc::new("what the harness keeps"));
+    /// let code_below = || {
+    ///     let slot = seam::current()?.slot()?;
+    ///     slot.downcast_ref::<&str>().copied()
+    /// };
+    /// assert_eq!(code_below(), Some("what the harness keeps"));
+    /// ```
     pub fn set_slot(&self, slot: Rc<dyn Any>) {
         *self.slot.borrow_mut() = Some(slot);
     }
 
     /// What the harness hung on the world.
+    ///
+    /// ```
+    /// use std::rc::Rc;
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// assert!(world.slot().is_none());
+    /// world.set_slot(Rc::new(42_u32));
+    /// let slot = world.slot().expect("it was set");
+    /// assert_eq!(slot.downcast_ref::<u32>(), Some(&42));
+    /// ```
     pub fn slot(&self) -> Option<Rc<dyn Any>> {
         self.slot.borrow().clone()
     }
 
     /// Takes the reason why the run cannot go on.
+    ///
+    /// ```
+    /// use std::net::UdpSocket;
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// world.in_turn(host, || {
+    ///     let socket = UdpSocket::bind("0.0.0.0:7").unwrap();
+    ///     // It is in blocking mode, and nobody could send to it meanwhile.
+    ///     socket.recv(&mut [0; 8]).unwrap_err();
+    /// });
+    /// assert!(world.take_trouble().is_some());
+    /// assert_eq!(world.take_trouble(), None, "it is told once");
+    /// ```
     pub fn take_trouble(&self) -> Option<Trouble> {
         self.trouble.borrow_mut().take()
     }

@@ -71,12 +71,34 @@ thread_local! {
 }
 
 /// Makes a world the one that this thread's calls reach, until the guard is dropped.
+///
+/// ```
+/// use hostsim::seam;
+/// use hostsim::world::World;
+///
+/// let world = World::new();
+/// let entered = seam::enter(&world);
+/// assert!(seam::current().is_some());
+/// drop(entered);
+/// assert!(seam::current().is_none());
+/// ```
 pub fn enter(world: &Rc<World>) -> Entered {
     let before = CURRENT.replace(Rc::as_ptr(world));
     Entered { before, _world: world.clone() }
 }
 
 /// Keeps a world current.
+///
+/// ```
+/// use hostsim::seam;
+/// use hostsim::world::World;
+///
+/// let (outer, inner) = (World::new(), World::new());
+/// let _outer = seam::enter(&outer);
+/// drop(seam::enter(&inner));
+/// let current = seam::current().expect("the guard of the outer one lives");
+/// assert!(std::rc::Rc::ptr_eq(&current, &outer));
+/// ```
 pub struct Entered {
     before: *const World,
     _world: Rc<World>,
@@ -89,6 +111,17 @@ impl Drop for Entered {
 }
 
 /// The world of this thread, inside a run.
+///
+/// ```
+/// # use hostsim::{machine::Machine, seam, world::World};
+/// # let world = World::new();
+/// # let _entered = seam::enter(&world);
+/// # let host = world.with(|network| network.add_host("alone"));
+/// world.set_slot(std::rc::Rc::new(7_u32));
+/// // Code that a program calls finds the world that it runs in.
+/// let slot = world.in_turn(host, || seam::current().and_then(|world| world.slot()));
+/// assert!(slot.is_some_and(|slot| slot.is::<u32>()));
+/// ```
 pub fn current() -> Option<Rc<World>> {
     let world = world()?;
     // SAFETY: the pointer came from `Rc::as_ptr`, and a count is kept while it is current; no other

@@ -87,6 +87,13 @@ fn clock(clock: libc::clockid_t, into: &mut libc::timespec) {
 }
 
 /// How many bytes the file system of a path has left for this user; none where it does not say.
+///
+/// ```
+/// use hostsim::seam::outside::free_bytes;
+///
+/// assert!(free_bytes(c".").is_some());
+/// assert_eq!(free_bytes(c"no/such/place"), None);
+/// ```
 pub fn free_bytes(path: &CStr) -> Option<u64> {
     let mut facts = MaybeUninit::<libc::statvfs>::uninit();
     // SAFETY: the path ends with a zero, and the call writes no more than the struct that it is given.
@@ -100,6 +107,16 @@ pub fn free_bytes(path: &CStr) -> Option<u64> {
 ///
 /// std makes the keys of its hash maps once a thread and counts them up, so two readings say how
 /// many were made between them.
+///
+/// ```
+/// use hostsim::seam::outside::hash_states;
+/// use std::collections::HashMap;
+///
+/// let before = hash_states();
+/// let _map = HashMap::<u8, u8>::new();
+/// let made = hash_states().wrapping_sub(before) - 1;
+/// assert_eq!(made, 1);
+/// ```
 pub fn hash_states() -> u64 {
     let state = RandomState::new();
     // SAFETY: std's type is two `u64`s; another size does not compile.
@@ -112,6 +129,23 @@ pub fn hash_states() -> u64 {
 ///
 /// # Errors
 /// Those of `setsockopt(2)`.
+///
+/// ```
+/// use hostsim::kernel::Descriptor;
+/// use hostsim::network::{OptionName, OptionValue};
+/// use hostsim::seam::outside::set_syn_count;
+/// use std::os::fd::AsRawFd;
+/// # use hostsim::{machine::Machine, seam, world::World};
+/// # let world = World::new();
+/// # let _entered = seam::enter(&world);
+/// # let host = world.with(|network| network.add_host("alone"));
+/// let listener = world.in_turn(host, || std::net::TcpListener::bind("0.0.0.0:7"))?;
+/// set_syn_count(&listener, 2)?;
+/// let socket = Descriptor::from_raw(listener.as_raw_fd()).expect("it is simulated");
+/// let name = OptionName { level: libc::IPPROTO_TCP, name: libc::TCP_SYNCNT };
+/// assert_eq!(world.with(|network| network.option(socket, name)), Ok(OptionValue::Int(2)));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn set_syn_count(socket: &impl AsFd, count: i32) -> io::Result<()> {
     let (fd, len) = (socket.as_fd().as_raw_fd(), size_of::<i32>() as libc::socklen_t);
     let value = (&raw const count).cast();

@@ -5,6 +5,13 @@ use super::real::{NAMES, probed};
 use std::ptr::{null, null_mut};
 
 /// Symbols that the program does not take from the seam.
+///
+/// ```
+/// use hostsim::seam::ProbeError;
+///
+/// let error = ProbeError { missing: vec!["connect", "send"] };
+/// assert!(error.to_string().contains("connect, send"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeError {
     /// Their names.

@@ -28,11 +28,39 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) type Routine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
 /// Tells, from any thread of the process, whether a thread of a program has the turn.
+///
+/// ```
+/// # use hostsim::{machine::Machine, seam, world::World};
+/// # let world = World::new();
+/// # let _entered = seam::enter(&world);
+/// # let host = world.with(|network| network.add_host("alone"));
+/// let watch = world.thread_watch();
+/// // A watchdog looks from a thread of its own, whenever it likes.
+/// let watchdog = std::thread::spawn(move || watch.host());
+/// assert_eq!(watchdog.join().expect("it does not panic"), None, "no program's thread runs");
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ThreadWatch(Arc<AtomicU64>);
 
 impl ThreadWatch {
     /// The host whose program's thread has the turn of the world; none while a machine has it.
+    ///
+    /// ```
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let watch = world.thread_watch();
+    /// let mut machine = Machine::start(&world, host, 7)?;
+    /// machine.spawn(async move {
+    ///     let own = watch.clone();
+    ///     let seen = tokio::task::spawn_blocking(move || own.host()).await.unwrap();
+    ///     assert_eq!(seen, Some(host));
+    ///     assert_eq!(watch.host(), None, "the machine has the turn");
+    /// });
+    /// machine.run();
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn host(&self) -> Option<HostId> {
         let value = self.0.load(Ordering::Relaxed).checked_sub(1)?;
         Some(HostId(value as u32))

@@ -43,6 +43,13 @@ pub enum Domain {
 
 impl Domain {
     /// The wildcard address of the family.
+    ///
+    /// ```
+    /// use hostsim::address::Domain;
+    ///
+    /// assert_eq!(Domain::V4.unspecified().to_string(), "0.0.0.0");
+    /// assert_eq!(Domain::V6.unspecified().to_string(), "::");
+    /// ```
     pub const fn unspecified(self) -> IpAddr {
         match self {
             Domain::V4 => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
@@ -62,6 +69,17 @@ impl Domain {
 }
 
 /// The one form of an address that the tables hold.
+///
+/// ```
+/// use hostsim::address::canonical;
+/// use std::net::SocketAddr;
+///
+/// let mapped: SocketAddr = "[::ffff:10.0.0.1]:7".parse()?;
+/// let v6: SocketAddr = "[fd00::1]:7".parse()?;
+/// assert_eq!(canonical(mapped), SocketAddr::from(([10, 0, 0, 1], 7)));
+/// assert_eq!(canonical(v6), v6);
+/// # Ok::<(), std::net::AddrParseError>(())
+/// ```
 pub fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }

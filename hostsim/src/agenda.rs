@@ -10,6 +10,14 @@ use crate::clock::Instant;
 use std::collections::BTreeSet;
 
 /// The kinds of event, in canonical order.
+///
+/// ```
+/// use hostsim::agenda::Class;
+///
+/// // At one moment the network comes before the machines, and both before the test.
+/// assert!(Class::Delivery < Class::KernelTimer);
+/// assert!(Class::KernelTimer < Class::MachineTimer && Class::MachineTimer < Class::Operation);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// The next segment of one direction of a connection reaches its host.
@@ -29,6 +37,13 @@ pub enum Class {
 }
 
 /// Which event: its class and two numbers that the class gives their meaning.
+///
+/// ```
+/// use hostsim::agenda::{Class, Key};
+///
+/// let timer = |host| Key { class: Class::MachineTimer, major: host, minor: 0 };
+/// assert!(timer(1) < timer(2), "hosts in the order of their making");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// The kind of event.
@@ -40,6 +55,16 @@ pub struct Key {
 }
 
 /// An event and its moment.
+///
+/// ```
+/// use hostsim::agenda::{Class, Key, Scheduled};
+/// use hostsim::clock::Instant;
+///
+/// let key = |major| Key { class: Class::Fault, major, minor: 0 };
+/// let soon = Scheduled { due: Instant(5), key: key(9) };
+/// let late = Scheduled { due: Instant(6), key: key(0) };
+/// assert!(soon < late, "the moment comes first");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Scheduled {
     /// When it may happen first.
@@ -99,6 +124,18 @@ impl Agenda {
     }
 
     /// The moment of the first event.
+    ///
+    /// ```
+    /// use hostsim::agenda::{Class, Key};
+    /// use hostsim::clock::Instant;
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// assert_eq!(network.agenda().earliest(), None);
+    /// for due in [9, 5] {
+    ///     network.schedule(Instant(due), Key { class: Class::Fault, major: 0, minor: 0 });
+    /// }
+    /// assert_eq!(network.agenda().earliest(), Some(Instant(5)));
+    /// ```
     pub fn earliest(&self) -> Option<Instant> {
         self.ready.first().or_else(|| self.later.first()).map(|event| event.due)
     }
@@ -116,11 +153,38 @@ impl Agenda {
     }
 
     /// The events that are ready, in canonical order.
+    ///
+    /// ```
+    /// use hostsim::agenda::{Class, Key};
+    /// use hostsim::clock::Instant;
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// for (due, major) in [(5, 2), (5, 1), (9, 0)] {
+    ///     network.schedule(Instant(due), Key { class: Class::Fault, major, minor: 0 });
+    /// }
+    /// assert!(network.agenda().ready().is_empty(), "time has not come");
+    /// network.advance(Instant(5));
+    /// let ready: Vec<u32> = network.agenda().ready().iter().map(|event| event.key.major).collect();
+    /// assert_eq!(ready, [1, 2]);
+    /// ```
     pub fn ready(&self) -> &[Scheduled] {
         &self.ready
     }
 
     /// Every pending event, in canonical order.
+    ///
+    /// ```
+    /// use hostsim::agenda::{Class, Key};
+    /// use hostsim::clock::Instant;
+    /// # use hostsim::network::Network;
+    /// # let mut network = Network::new();
+    /// for (due, major) in [(9, 0), (5, 1)] {
+    ///     network.schedule(Instant(due), Key { class: Class::Fault, major, minor: 0 });
+    /// }
+    /// network.advance(Instant(5));
+    /// let all: Vec<u64> = network.agenda().iter().map(|event| event.due.0).collect();
+    /// assert_eq!(all, [5, 9], "what is ready and what is later");
+    /// ```
     pub fn iter(&self) -> impl Iterator<Item = Scheduled> + '_ {
         self.ready.iter().chain(self.later.iter()).copied()
     }

@@ -34,16 +34,37 @@ impl Instant {
     pub const START: Instant = Instant(0);
 
     /// The time since the start of the run.
+    ///
+    /// ```
+    /// use hostsim::clock::Instant;
+    ///
+    /// assert_eq!(Instant(1_500_000_000).elapsed().as_millis(), 1_500);
+    /// ```
     pub const fn elapsed(self) -> Duration {
         Duration::from_nanos(self.0)
     }
 
     /// The time from `earlier` to this moment; zero where that is later.
+    ///
+    /// ```
+    /// use hostsim::clock::Instant;
+    ///
+    /// let (start, end) = (Instant(2_000), Instant(7_000));
+    /// assert_eq!(end.since(start).as_micros(), 5);
+    /// assert!(start.since(end).is_zero());
+    /// ```
     pub const fn since(self, earlier: Instant) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(earlier.0))
     }
 
     /// The next moment: events of a run are at least this far apart.
+    ///
+    /// ```
+    /// use hostsim::clock::Instant;
+    ///
+    /// assert!(Instant::START.next() > Instant::START);
+    /// assert_eq!(Instant(7).next(), Instant(8));
+    /// ```
     pub const fn next(self) -> Instant {
         Instant(self.0 + 1)
     }
@@ -95,6 +116,16 @@ const MILLION: i128 = 1_000_000;
 
 impl HostClock {
     /// The host's own time since the start of the run.
+    ///
+    /// ```
+    /// use hostsim::clock::{HostClock, Instant};
+    /// use std::time::Duration;
+    ///
+    /// let mut clock = HostClock::default();
+    /// clock.set_drift(Instant::START, 1_000);
+    /// let now = Instant::START + Duration::from_secs(10);
+    /// assert_eq!(clock.elapsed(now).as_millis(), 10_010, "a thousandth faster");
+    /// ```
     pub fn elapsed(&self, now: Instant) -> Duration {
         let passed = now.0.saturating_sub(self.set_at.0);
         let own = match self.drift {
@@ -105,6 +136,15 @@ impl HostClock {
     }
 
     /// What the wall clock shows, since 1970.
+    ///
+    /// ```
+    /// use hostsim::clock::{EPOCH, HostClock, Instant};
+    ///
+    /// let mut clock = HostClock::default();
+    /// assert_eq!(clock.date(Instant::START), EPOCH);
+    /// clock.set_skew(-1_000_000_000);
+    /// assert_eq!(EPOCH - clock.date(Instant::START), std::time::Duration::from_secs(1));
+    /// ```
     pub fn date(&self, now: Instant) -> Duration {
         let date = EPOCH + self.elapsed(now);
         let skew = Duration::from_nanos(self.skew.unsigned_abs());
@@ -123,12 +163,36 @@ impl HostClock {
     }
 
     /// Puts the wall clock so far ahead of virtual time, in nanoseconds; negative is behind.
+    ///
+    /// ```
+    /// use hostsim::clock::EPOCH;
+    /// use std::time::{Duration, SystemTime};
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// world.with(|network| network.host_mut(host).clock.set_skew(60_000_000_000));
+    /// let date = world.in_turn(host, SystemTime::now);
+    /// let is = date.duration_since(SystemTime::UNIX_EPOCH).expect("it is later");
+    /// assert_eq!(is, EPOCH + Duration::from_secs(60));
+    /// ```
     pub fn set_skew(&mut self, skew: i64) {
         self.skew = skew;
     }
 
     /// Sets how much faster the host's time passes from now on, in parts per million, as far as
     /// [`DRIFT_MAX`] either way.
+    ///
+    /// ```
+    /// use hostsim::clock::{DRIFT_MAX, HostClock, Instant};
+    /// use std::time::Duration;
+    ///
+    /// let mut clock = HostClock::default();
+    /// let noon = Instant::START + Duration::from_secs(100);
+    /// clock.set_drift(noon, -DRIFT_MAX);
+    /// assert_eq!(clock.elapsed(noon), noon.elapsed(), "what has passed has passed");
+    /// assert_eq!(clock.elapsed(noon + Duration::from_secs(100)).as_secs(), 190);
+    /// ```
     pub fn set_drift(&mut self, now: Instant, drift: i32) {
         self.own_at = self.elapsed(now).as_nanos() as u64;
         self.set_at = now;

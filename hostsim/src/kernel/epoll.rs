@@ -11,6 +11,30 @@ use crate::tcp::Readiness;
 use std::collections::{BTreeMap, VecDeque};
 
 /// What a program asked of a watch: `epoll_event::events` and its own datum.
+///
+/// ```
+/// use hostsim::kernel::{Interest, Ready};
+/// use hostsim::network::Change;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+/// # let listener = network.socket(host, Domain::V4, true)?;
+/// # network.bind(listener, address)?;
+/// # network.listen(listener, 8)?;
+/// # let dialer = network.socket(host, Domain::V4, true)?;
+/// # network.connect(dialer, address).unwrap_err();
+/// # let (accepted, _) = network.accept(listener, true)?;
+/// let epoll = network.epoll(host)?;
+/// // As mio asks: both directions, told of changes alone.
+/// let events = (libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLET) as u32;
+/// network.control(epoll, dialer.to_raw(), Change::Add(Interest { events, data: 7 }))?;
+/// let mut ready = Vec::new();
+/// network.collect(epoll, 16, &mut ready)?;
+/// network.collect(epoll, 16, &mut ready)?;
+/// assert_eq!(ready, [Ready { events: libc::EPOLLOUT as u32, data: 7 }], "it is told once");
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interest {
     /// The bits, `EPOLLET` and `EPOLLONESHOT` among them.
@@ -44,6 +68,29 @@ const EXCLUSIVE: u32 =
         | (libc::EPOLLET | libc::EPOLLWAKEUP | libc::EPOLLEXCLUSIVE) as u32;
 
 /// One event that is reported.
+///
+/// ```
+/// use hostsim::kernel::{Interest, Ready};
+/// use hostsim::network::Change;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+/// # let listener = network.socket(host, Domain::V4, true)?;
+/// # network.bind(listener, address)?;
+/// # network.listen(listener, 8)?;
+/// # let dialer = network.socket(host, Domain::V4, true)?;
+/// # network.connect(dialer, address).unwrap_err();
+/// # let (accepted, _) = network.accept(listener, true)?;
+/// let epoll = network.epoll(host)?;
+/// let interest = Interest { events: libc::EPOLLIN as u32, data: 7 };
+/// network.control(epoll, accepted.to_raw(), Change::Add(interest))?;
+/// network.close(dialer)?;
+/// let mut ready = Vec::new();
+/// network.collect(epoll, 16, &mut ready)?;
+/// assert_eq!(ready, [Ready { events: libc::EPOLLIN as u32, data: 7 }], "the end can be read");
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
     /// The bits that are set.

@@ -30,10 +30,30 @@ pub const DESCRIPTOR_MIN: i32 = 1 << 24;
 pub const DESCRIPTOR_COUNT: i32 = 1 << 16;
 
 /// A host of a network, by its number in the order of their making.
+///
+/// ```
+/// use hostsim::kernel::HostId;
+///
+/// let mut network = hostsim::network::Network::new();
+/// assert_eq!(network.add_host("first"), HostId(0));
+/// assert_eq!(network.add_host("second"), HostId(1));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(pub u32);
 
 /// A descriptor of a simulated host: which host, and its number there.
+///
+/// ```
+/// use hostsim::kernel::Descriptor;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// let [first, second] = [(); 2].map(|()| network.socket(host, Domain::V4, true).unwrap());
+/// assert_eq!((first, second.number), (Descriptor { host, number: 0 }, 1));
+/// network.close(first)?;
+/// assert_eq!(network.socket(host, Domain::V4, true)?.number, 0, "the lowest free one");
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Descriptor {
     /// The host that opened it.
@@ -44,6 +64,20 @@ pub struct Descriptor {
 
 impl Descriptor {
     /// The descriptor of a number that a program holds; `None` for one of the real kernel.
+    ///
+    /// ```
+    /// use hostsim::kernel::Descriptor;
+    /// use std::os::fd::AsRawFd;
+    /// # use hostsim::{machine::Machine, seam, world::World};
+    /// # let world = World::new();
+    /// # let _entered = seam::enter(&world);
+    /// # let host = world.with(|network| network.add_host("alone"));
+    /// let socket = world.in_turn(host, || std::net::UdpSocket::bind("0.0.0.0:7"))?;
+    /// let at = Descriptor::from_raw(socket.as_raw_fd()).expect("it is simulated");
+    /// assert_eq!(at.host, host);
+    /// assert_eq!(Descriptor::from_raw(2), None, "standard error is the real kernel's");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub const fn from_raw(raw: i32) -> Option<Descriptor> {
         if raw < DESCRIPTOR_MIN {
             return None;
@@ -54,6 +88,14 @@ impl Descriptor {
     }
 
     /// The number that a program holds.
+    ///
+    /// ```
+    /// use hostsim::kernel::{DESCRIPTOR_MIN, Descriptor, HostId};
+    ///
+    /// let at = Descriptor { host: HostId(3), number: 8 };
+    /// assert!(at.to_raw() > DESCRIPTOR_MIN);
+    /// assert_eq!(Descriptor::from_raw(at.to_raw()), Some(at));
+    /// ```
     pub const fn to_raw(self) -> i32 {
         DESCRIPTOR_MIN + self.host.0 as i32 * DESCRIPTOR_COUNT + self.number as i32
     }

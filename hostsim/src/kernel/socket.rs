@@ -7,6 +7,29 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 /// `SO_LINGER`
+///
+/// ```
+/// use hostsim::errno::Errno;
+/// use hostsim::kernel::Linger;
+/// use hostsim::network::{OptionName, OptionValue};
+/// use std::time::Duration;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+/// # let listener = network.socket(host, Domain::V4, true)?;
+/// # network.bind(listener, address)?;
+/// # network.listen(listener, 8)?;
+/// # let dialer = network.socket(host, Domain::V4, true)?;
+/// # network.connect(dialer, address).unwrap_err();
+/// # let (accepted, _) = network.accept(listener, true)?;
+/// let linger = Linger { is_on: true, time: Duration::ZERO };
+/// let name = OptionName { level: libc::SOL_SOCKET, name: libc::SO_LINGER };
+/// network.set_option(dialer, name, OptionValue::Linger(linger))?;
+/// network.close(dialer)?;
+/// assert_eq!(network.receive(accepted, &mut [0; 8], false), Err(Errno::ECONNRESET));
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Linger {
     /// Whether it is on.
@@ -17,6 +40,15 @@ pub struct Linger {
 
 impl Linger {
     /// Whether a close resets the connection (row B15).
+    ///
+    /// ```
+    /// use hostsim::kernel::Linger;
+    /// use std::time::Duration;
+    ///
+    /// assert!(Linger { is_on: true, time: Duration::ZERO }.is_reset());
+    /// assert!(!Linger { is_on: true, time: Duration::from_secs(1) }.is_reset());
+    /// assert!(!Linger::default().is_reset());
+    /// ```
     pub fn is_reset(self) -> bool {
         self.is_on && self.time.is_zero()
     }

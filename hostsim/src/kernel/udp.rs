@@ -36,6 +36,22 @@ const PLACE_MIN: usize = 576;
 const PLACE_MAX: usize = 65_536;
 
 /// A datagram that was sent.
+///
+/// ```
+/// # use hostsim::{address::Domain, network::{Envelope, Network}};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+/// # let server = network.udp_socket(host, Domain::V4, true)?;
+/// # network.bind(server, address)?;
+/// # let client = network.udp_socket(host, Domain::V4, true)?;
+/// network.connect(client, address)?;
+/// network.send(client, b"hello")?;
+/// let datagram = network.udp_take(server, false)?;
+/// assert_eq!((datagram.from, datagram.to), (network.local_address(client)?, address));
+/// assert_eq!(*datagram.bytes, *b"hello");
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
     /// Who sent it, in canonical form.

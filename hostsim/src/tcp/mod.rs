@@ -29,6 +29,24 @@ use crate::errno::{Errno, Sys};
 pub(crate) const SEGMENT_MAX: u32 = 65_495;
 
 /// What a poll of a descriptor would report, as bits of `epoll_event::events`.
+///
+/// ```
+/// use hostsim::tcp::Readiness;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+/// # let listener = network.socket(host, Domain::V4, true)?;
+/// # network.bind(listener, address)?;
+/// # network.listen(listener, 8)?;
+/// # let dialer = network.socket(host, Domain::V4, true)?;
+/// # network.connect(dialer, address).unwrap_err();
+/// # let (accepted, _) = network.accept(listener, true)?;
+/// network.close(dialer)?;
+/// let bits = network.poll(accepted)?;
+/// assert!(bits.meets(Readiness::RDHUP) && !bits.meets(Readiness::HUP), "one direction ended");
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Readiness(pub u32);
 
@@ -49,17 +67,52 @@ impl Readiness {
     pub const ALL: Readiness = Readiness(u32::MAX);
 
     /// Both sets of bits.
+    ///
+    /// ```
+    /// use hostsim::tcp::Readiness;
+    ///
+    /// let both = Readiness::IN.with(Readiness::OUT);
+    /// assert!(both.meets(Readiness::IN) && both.meets(Readiness::OUT));
+    /// ```
     pub const fn with(self, other: Readiness) -> Readiness {
         Readiness(self.0 | other.0)
     }
 
     /// Whether a bit is in both.
+    ///
+    /// ```
+    /// use hostsim::tcp::Readiness;
+    ///
+    /// let end = Readiness::IN.with(Readiness::RDHUP);
+    /// assert!(end.meets(Readiness::RDHUP.with(Readiness::HUP)), "one of them is enough");
+    /// assert!(!end.meets(Readiness::OUT));
+    /// ```
     pub const fn meets(self, other: Readiness) -> bool {
         self.0 & other.0 != 0
     }
 }
 
 /// Which directions a call of `shutdown(2)` ends.
+///
+/// ```
+/// use hostsim::errno::Errno;
+/// use hostsim::tcp::Direction;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+/// # let listener = network.socket(host, Domain::V4, true)?;
+/// # network.bind(listener, address)?;
+/// # network.listen(listener, 8)?;
+/// # let dialer = network.socket(host, Domain::V4, true)?;
+/// # network.connect(dialer, address).unwrap_err();
+/// # let (accepted, _) = network.accept(listener, true)?;
+/// network.shutdown(accepted, Direction::Read)?;
+/// assert_eq!(network.receive(accepted, &mut [0; 8], false), Ok(0));
+/// network.shutdown(accepted, Direction::Both)?;
+/// assert_eq!(network.send(accepted, b"hello"), Err(Errno::EPIPE));
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// `SHUT_RD`

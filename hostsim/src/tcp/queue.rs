@@ -6,16 +6,36 @@
 use std::collections::VecDeque;
 
 /// Bytes in at most two pieces, as a ring holds them.
+///
+/// ```
+/// use hostsim::tcp::Payload;
+///
+/// let payload = Payload(b"hel", b"lo");
+/// assert_eq!([payload.0, payload.1].concat(), b"hello");
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Payload<'a>(pub &'a [u8], pub &'a [u8]);
 
 impl Payload<'_> {
     /// The number of bytes.
+    ///
+    /// ```
+    /// use hostsim::tcp::Payload;
+    ///
+    /// assert_eq!(Payload(b"hel", b"lo").len(), 5);
+    /// ```
     pub fn len(&self) -> usize {
         self.0.len() + self.1.len()
     }
 
     /// Whether there are none.
+    ///
+    /// ```
+    /// use hostsim::tcp::Payload;
+    ///
+    /// assert!(Payload::default().is_empty());
+    /// assert!(!Payload(b"hello", b"").is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

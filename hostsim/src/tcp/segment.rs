@@ -8,6 +8,14 @@
 use std::ops::BitOr;
 
 /// The control bits of a segment (RFC 9293 3.1).
+///
+/// ```
+/// use hostsim::tcp::Flags;
+///
+/// let answer = Flags::SYN | Flags::ACK;
+/// assert_eq!(answer.to_string(), "SYN-ACK");
+/// assert_eq!(Flags::ACK.to_string(), "ACK");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u8);
 
@@ -22,6 +30,13 @@ impl Flags {
     pub const RST: Flags = Flags(8);
 
     /// Whether every bit of `other` is set.
+    ///
+    /// ```
+    /// use hostsim::tcp::Flags;
+    ///
+    /// let end = Flags::FIN | Flags::ACK;
+    /// assert!(end.has(Flags::FIN) && !end.has(Flags::FIN | Flags::RST));
+    /// ```
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
@@ -49,6 +64,32 @@ impl std::fmt::Display for Flags {
 }
 
 /// A segment on its way.
+///
+/// ```
+/// use hostsim::tcp::{Flags, Segment};
+/// use std::cell::RefCell;
+/// use std::rc::Rc;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+/// # let listener = network.socket(host, Domain::V4, true)?;
+/// # network.bind(listener, address)?;
+/// # network.listen(listener, 8)?;
+/// # let dialer = network.socket(host, Domain::V4, true)?;
+/// # network.connect(dialer, address).unwrap_err();
+/// # let (accepted, _) = network.accept(listener, true)?;
+/// let seen = Rc::new(RefCell::new(Vec::new()));
+/// let trace = seen.clone();
+/// network.observe(Box::new(move |_, delivery| trace.borrow_mut().push(*delivery.segment)));
+/// network.send(dialer, b"hello")?;
+/// network.send(dialer, b"again")?;
+/// let segments = seen.borrow();
+/// let with_bytes: Vec<&Segment> = segments.iter().filter(|segment| segment.len > 0).collect();
+/// assert_eq!((with_bytes[0].seq, with_bytes[0].len, with_bytes[0].flags), (0, 5, Flags::ACK));
+/// assert_eq!(with_bytes[1].seq, 5);
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// The control bits.

@@ -4,6 +4,25 @@
 //! simulated kernel has; a pair that the table does not name leaves the state as it is.
 
 /// A state of RFC 9293 3.3.2. A listener is a queue of its own, not a state of a connection.
+///
+/// ```
+/// use hostsim::network::WireId;
+/// use hostsim::tcp::State;
+/// # use hostsim::{address::Domain, network::Network};
+/// # let mut network = Network::new();
+/// # let host = network.add_host("alone");
+/// # let address = std::net::SocketAddr::from(([127, 0, 0, 1], 7));
+/// # let listener = network.socket(host, Domain::V4, true)?;
+/// # network.bind(listener, address)?;
+/// # network.listen(listener, 8)?;
+/// # let dialer = network.socket(host, Domain::V4, true)?;
+/// # network.connect(dialer, address).unwrap_err();
+/// # let (accepted, _) = network.accept(listener, true)?;
+/// network.close(dialer)?;
+/// let view = network.connection(WireId(0)).expect("an end is held");
+/// assert_eq!(view.states, [State::FinWait2, State::CloseWait]);
+/// # Ok::<(), hostsim::errno::Errno>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names are those of RFC 9293")]
 pub enum State {
@@ -81,6 +100,13 @@ impl State {
 
     /// Whether the connection is over as far as a program can see: Linux keeps TIME_WAIT apart from
     /// the socket, which is closed by then.
+    ///
+    /// ```
+    /// use hostsim::tcp::State;
+    ///
+    /// assert!(State::Closed.is_over() && State::TimeWait.is_over());
+    /// assert!(!State::FinWait2.is_over());
+    /// ```
     pub const fn is_over(self) -> bool {
         matches!(self, State::Closed | State::TimeWait)
     }
@@ -91,6 +117,12 @@ impl State {
     }
 
     /// The name as `ss(8)` prints it.
+    ///
+    /// ```
+    /// use hostsim::tcp::State;
+    ///
+    /// assert_eq!(State::FinWait1.name(), "fin-wait-1");
+    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             State::Closed => "closed",

@@ -8,7 +8,26 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// What is typed or piped into a process.
 ///
-/// [`Process`](crate::Process) shows it.
+/// ```
+/// use sim_process::{Process, Stdin};
+/// use tokio::io::{AsyncBufReadExt, BufReader};
+///
+/// /// Counts the lines that are piped in.
+/// async fn count(stdin: Stdin) -> std::io::Result<usize> {
+///     let mut lines = BufReader::new(stdin).lines();
+///     let mut count = 0;
+///     while lines.next_line().await?.is_some() {
+///         count += 1;
+///     }
+///     Ok(count)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// assert_eq!(count(Process::os().stdin()).await?, 0);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Stdin(pub(crate) Box<dyn AsyncRead + Send + Unpin>);
 
 impl AsyncRead for Stdin {
@@ -29,7 +48,22 @@ impl fmt::Debug for Stdin {
 
 /// What a process prints to: its standard output or its standard error.
 ///
-/// [`Process`](crate::Process) shows it.
+/// ```
+/// use sim_process::{Process, Stdout};
+/// use tokio::io::AsyncWriteExt;
+///
+/// async fn greet(mut to: Stdout, name: &str) -> std::io::Result<()> {
+///     to.write_all(format!("hello, {name}\n").as_bytes()).await?;
+///     to.flush().await
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// let process = Process::os();
+/// greet(process.stdout(), "client").await?;
+/// greet(process.stderr(), "operator").await
+/// # }
+/// ```
 pub struct Stdout(pub(crate) Box<dyn AsyncWrite + Send + Unpin>);
 
 impl AsyncWrite for Stdout {

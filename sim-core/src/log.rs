@@ -40,6 +40,25 @@ pub const LINES_MAX: usize = 1 << 16;
 const TEXT_MAX: usize = 4_096;
 
 /// One event of `tracing`, or record of `log`.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::log::{LogFilter, LogLine};
+/// use sim_core::run::{Input, run_logged};
+/// use std::time::Duration;
+///
+/// let target = Target::new("loud", |sim| {
+///     sim.client("client", |_| async {
+///         tokio::time::sleep(Duration::from_secs(2)).await;
+///         tracing::warn!(attempt = 3, "no reply");
+///     });
+/// });
+/// let input = Input::Bytes(Vec::new());
+/// let run = run_logged(&target, &input, Duration::from_secs(60), &LogFilter::default());
+/// let line: &LogLine = run.log.iter().next().expect("it said something");
+/// assert_eq!((line.level, line.message.as_str(), line.at / 1_000_000_000), ("WARN", "no reply", 2));
+/// assert_eq!(line.to_string(), "WARN no reply attempt=3");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogLine {
     /// How many events the history had before it.
@@ -75,6 +94,24 @@ impl fmt::Display for LogLine {
 }
 
 /// What the programs of a run said.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::log::{Log, LogFilter};
+/// use sim_core::run::{Input, run, run_logged};
+/// use std::time::Duration;
+///
+/// let target = Target::new("loud", |sim| {
+///     sim.client("client", |_| async { tracing::info!("hello") });
+/// });
+/// let (input, minute) = (Input::Bytes(Vec::new()), Duration::from_secs(60));
+/// let logged = run_logged(&target, &input, minute, &LogFilter::default());
+/// assert_eq!((logged.log.len(), logged.log.dropped()), (1, 0));
+///
+/// // Any other run has none, and is the same run.
+/// let plain = run(&target, &input, minute);
+/// assert_eq!((plain.log, plain.hash), (Log::default(), logged.hash));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
     lines: VecDeque<LogLine>,
@@ -98,6 +135,24 @@ impl Log {
     }
 
     /// How many lines came before those that it holds.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::log::{LINES_MAX, LogFilter};
+    /// use sim_core::run::{Input, run_logged};
+    /// use std::time::Duration;
+    ///
+    /// let target = Target::new("loud", |sim| {
+    ///     sim.client("client", |_| async {
+    ///         for number in 0..LINES_MAX + 3 {
+    ///             tracing::info!(number);
+    ///         }
+    ///     });
+    /// });
+    /// let input = Input::Bytes(Vec::new());
+    /// let log = run_logged(&target, &input, Duration::from_secs(60), &LogFilter::default()).log;
+    /// assert_eq!((log.len(), log.dropped()), (LINES_MAX, 3));
+    /// ```
     pub fn dropped(&self) -> u64 {
         self.dropped
     }

@@ -17,7 +17,17 @@ pub use linkme;
 
 /// A place of a mark in the source.
 ///
-/// [`Marks`] shows it.
+/// ```
+/// use sim_core::mark::Place;
+/// use sim_core::run::{Input, run};
+/// use sim_core::{Target, reached};
+/// use std::time::Duration;
+///
+/// let target = Target::new("marked", |_| reached!("the body is met"));
+/// let run = run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60));
+/// let (place, _): (&Place, _) = run.marks.places().next().expect("it was evaluated");
+/// assert_eq!((place.name(), place.file()), ("the body is met", target.file()));
+/// ```
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Of all the rest, so that two places are told apart by one number, mostly.
@@ -66,7 +76,21 @@ pub static PLACES: [Place];
 
 /// What came of a place in a run, or in several.
 ///
-/// [`Marks`] shows one.
+/// ```
+/// use sim_core::mark::Tally;
+/// use sim_core::run::{Input, run};
+/// use sim_core::{Target, sometimes};
+/// use std::time::Duration;
+///
+/// let target = Target::new("marked", |_| {
+///     for attempt in 0..3 {
+///         sometimes!(attempt > 5, "many attempts");
+///     }
+/// });
+/// let run = run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60));
+/// let (_, tally) = run.marks.places().next().expect("it was evaluated");
+/// assert_eq!(tally, Tally { evaluated: 3, is_reached: false });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// How often it was evaluated.

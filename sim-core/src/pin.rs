@@ -90,7 +90,27 @@ impl fmt::Display for Name {
 
 /// What was pinned.
 ///
-/// The [module's example](self) makes one.
+/// ```
+/// use sim_core::Target;
+/// use sim_core::pin::{Name, Pinned, pin};
+/// use sim_core::settings::Settings;
+///
+/// let root = std::env::temp_dir().join(format!("pinned-{}", std::process::id()));
+/// std::fs::create_dir_all(&root)?;
+/// std::fs::write(root.join("found"), [])?;
+/// let settings = Settings::default();
+/// let once_more = |fails: bool| {
+///     let body = move |sim: &mut sim_core::Sim| if fails { sim.fail("no") };
+///     let name = Name::parse("reply-lost").expect("it is one");
+///     pin(&Target::new("kv", body), &root.join("found"), &name, &root, &settings)
+/// };
+/// once_more(true)?;
+/// let Pinned { expectation, before, .. } = once_more(false)?;
+/// assert_eq!(before.and_then(|before| before.class).as_deref(), Some("correctness"));
+/// assert_eq!(expectation.class, None, "it is fixed");
+/// std::fs::remove_dir_all(&root)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pinned {
     /// The pinned file.

@@ -288,6 +288,24 @@ pub fn run(target: &Target, input: &Input, watchdog: Duration) -> Run {
 ///
 /// # Panics
 /// Inside a run.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::log::LogFilter;
+/// use sim_core::run::{Input, run_logged};
+/// use std::time::Duration;
+///
+/// let target = Target::new("loud", |sim| {
+///     sim.client("client", |_| async {
+///         tracing::debug!("not heard");
+///         tracing::info!("hello");
+///     });
+/// });
+/// let filter: LogFilter = "info".parse().expect("it is one");
+/// let run = run_logged(&target, &Input::Seed(7), Duration::from_secs(60), &filter);
+/// assert_eq!(run.log.len(), 1);
+/// assert!(run.trace().lines().any(|line| line.ends_with("INFO hello")));
+/// ```
 #[track_caller]
 pub fn run_logged(target: &Target, input: &Input, watchdog: Duration, filter: &LogFilter) -> Run {
     refuse_nesting();

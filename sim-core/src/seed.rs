@@ -96,7 +96,16 @@ impl fmt::Debug for Seed {
 ///
 /// PCG XSL RR 128/64, keyed by all 32 bytes of its [`Seed`]. Not for secrets.
 ///
-/// [`Seed`] shows some.
+/// ```
+/// use rand_core::Rng;
+/// use sim_core::seed::{Seed, Stream};
+///
+/// let mut stream: Stream = Seed::root(7).child("payloads").stream();
+/// let first = stream.next_u64();
+/// let mut copy = stream.clone();
+/// assert_eq!(stream.next_u64(), copy.next_u64());
+/// assert_ne!(stream.next_u64(), first);
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Stream(Pcg64);
 

@@ -241,7 +241,20 @@ pub fn count(folder: &Path) -> io::Result<()> {
 
 /// A bug that was kept.
 ///
-/// The [module's example](self) shows one.
+/// ```
+/// use sim_core::failure::{Class, Failure};
+/// use sim_core::fuzz::keep::{self, Kept};
+///
+/// let folder = std::env::temp_dir().join(format!("one-kept-{}", std::process::id()));
+/// let failure = Failure::new(Class::Correctness, "kv", "a reply is lost");
+/// keep::write(&folder.join("1f2e"), &failure, b"bytes", || "report".to_owned(), "trace")?;
+///
+/// let Kept { fingerprint, failure, file, len, met } = keep::read(&folder)?.remove(0);
+/// assert_eq!((fingerprint.as_str(), failure.class), ("1f2e", Class::Correctness));
+/// assert_eq!((std::fs::read(file)?.len() as u64, met), (len, 0));
+/// std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// Its fingerprint, the name of its folder.

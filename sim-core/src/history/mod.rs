@@ -203,7 +203,21 @@ impl History {
 
 /// The first event that differs between two runs of one input.
 ///
-/// [`History`] shows one.
+/// ```
+/// use sim_core::Target;
+/// use sim_core::history::Divergence;
+/// use sim_core::run::{Input, run};
+/// use std::time::Duration;
+///
+/// let history = |word: &'static str| {
+///     let target = Target::new("notes", move |sim| sim.note(word));
+///     run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60)).history
+/// };
+/// let (one, other) = (history("one"), history("other"));
+/// let Divergence { first, second, .. } = one.divergence(&other).expect("they differ");
+/// assert!(first.ends_with("one") && second.ends_with("other"));
+/// assert_eq!(one.divergence(&history("one")), None);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
     /// Its index, from zero.

@@ -127,6 +127,23 @@ impl<'a> Trace<'a> {
     }
 
     /// Who said something: a node, or the test.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::log::LogFilter;
+    /// use sim_core::run::{Input, run_logged};
+    /// use std::time::Duration;
+    ///
+    /// let target = Target::new("loud", |sim| {
+    ///     tracing::info!("it begins");
+    ///     sim.client("client", |_| async { tracing::info!("hello") });
+    /// });
+    /// let input = Input::Bytes(Vec::new());
+    /// let run = run_logged(&target, &input, Duration::from_secs(60), &LogFilter::default());
+    /// let trace = run.trace();
+    /// let speakers: Vec<&str> = run.log.iter().map(|line| trace.speaker(line)).collect();
+    /// assert_eq!(speakers, ["test", "client"]);
+    /// ```
     pub fn speaker(&self, line: &LogLine) -> &str {
         line.host.map_or("test", |host| self.name(host))
     }

@@ -22,6 +22,14 @@ pub struct LogFilter(Targets);
 impl Eq for LogFilter {}
 
 /// Why a text is no filter.
+///
+/// ```
+/// use sim_core::log::{LogFilter, LogFilterError};
+///
+/// let error = "info,db=loud".parse::<LogFilter>().unwrap_err();
+/// assert!(matches!(&error, LogFilterError::Level(level) if level == "loud"));
+/// assert_eq!(error.to_string(), "\"loud\" is no level; one of a target is TARGET=LEVEL");
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum LogFilterError {
     /// It says nothing, or a directive of it does not.

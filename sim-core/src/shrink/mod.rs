@@ -64,7 +64,22 @@ const REPLAYS: u64 = 3;
 
 /// What a search found.
 ///
-/// [`shrink`] gives one.
+/// ```
+/// use sim_core::Target;
+/// use sim_core::shrink::{Budget, Shrunk, TargetSubject, shrink};
+/// use std::time::Duration;
+///
+/// let target = Target::new("batches", |sim| {
+///     if sim.dimension("batch", 255) >= 10 {
+///         sim.fail("a batch of ten is lost");
+///     }
+/// });
+/// let mut subject = TargetSubject { target: &target, watchdog: Duration::from_secs(60) };
+/// let found = shrink(&mut subject, &[255; 64], Budget::default(), &mut |_bytes| {});
+/// let Shrunk { bytes, replays, is_cut, .. } = found.expect("it fails");
+/// assert!(bytes.len() < 64 && !is_cut);
+/// assert_eq!(replays.0, replays.1, "it failed each time");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Shrunk {
     /// The simplest input.

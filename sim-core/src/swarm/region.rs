@@ -15,7 +15,23 @@ use std::ops::RangeInclusive;
 
 /// The ranges of a churn region, by the names of dimensions.
 ///
-/// [`Sim::churn`] shows one.
+/// ```
+/// use sim_core::source::Ratio;
+/// use sim_core::swarm::Region;
+/// use sim_core::{Sim, Target};
+///
+/// /// A part of the swarm that deserves more runs than fall into it.
+/// fn small_batches(region: &mut Region) {
+///     region.narrow("batch", 1..=2);
+///     region.narrow("latency", 0..=0);
+/// }
+///
+/// fn body(sim: &mut Sim) {
+///     sim.churn("small batches", Ratio::new(1, 1), small_batches);
+///     assert!((1..=2).contains(&sim.dimension("batch", 255)));
+/// }
+/// # sim_core::sweep::test(&Target::new("region", body), 0..4);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Region {
     pub(super) ranges: BTreeMap<&'static str, RangeInclusive<u64>>,

@@ -27,6 +27,13 @@ const REQUESTS: [c_ulong; 6] =
 ///
 /// # Panics
 /// Where no call opened the descriptor; so do all the calls.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Outcome};
+///
+/// let fd = raw::epoll_create1(0).descriptor();
+/// assert_eq!(raw::close(fd), Outcome(Ok(0)));
+/// ```
 #[track_caller]
 pub fn close(fd: c_int) -> Outcome {
     let outcome = call!(close(known(fd)));
@@ -37,6 +44,15 @@ pub fn close(fd: c_int) -> Outcome {
 }
 
 /// `dup(2)`
+///
+/// ```
+/// use hostsim::seam::raw;
+///
+/// let fd = raw::eventfd(0, 0).descriptor();
+/// let copy = raw::dup(fd).descriptor();
+/// assert_ne!(copy, fd);
+/// assert!([fd, copy].into_iter().all(|fd| raw::close(fd).0.is_ok()));
+/// ```
 #[track_caller]
 pub fn dup(fd: c_int) -> Outcome {
     opened(call!(dup(known(fd))))
@@ -46,6 +62,15 @@ pub fn dup(fd: c_int) -> Outcome {
 ///
 /// # Panics
 /// For a command that is not listed.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Outcome};
+///
+/// let fd = raw::eventfd(0, libc::EFD_CLOEXEC).descriptor();
+/// assert_eq!(raw::fcntl(fd, libc::F_GETFD, 0), Outcome(Ok(libc::FD_CLOEXEC.into())));
+/// assert_eq!(raw::fcntl(fd, 9_999, 0), Outcome(Err(libc::EINVAL)), "a command that is none");
+/// raw::close(fd);
+/// ```
 #[track_caller]
 pub fn fcntl(fd: c_int, command: c_int, argument: c_int) -> Outcome {
     assert!(COMMANDS.contains(&command), "fcntl: command {command} may follow a pointer");
@@ -60,6 +85,21 @@ pub fn fcntl(fd: c_int, command: c_int, argument: c_int) -> Outcome {
 ///
 /// # Panics
 /// For a request that is not listed.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Memory, Outcome, Use};
+/// # let memory = Memory::new();
+/// # let place = memory.fill(Use::List, 8, 0);
+/// # raw::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, Some(place));
+/// # let [one, other] = [8, 4].map(|from_end| i32::from_ne_bytes(memory.array(Use::List, from_end)));
+/// raw::write(one, Some(memory.put(Use::Bytes, b"hello")), 5);
+/// let count = memory.fill(Use::Length, 4, 0);
+/// assert_eq!(raw::ioctl(other, libc::FIONREAD, Some(count)), Outcome(Ok(0)));
+/// assert_eq!(memory.array(Use::Length, 4), 5_i32.to_ne_bytes());
+/// assert_eq!(raw::ioctl(other, libc::FIONREAD, None), Outcome(Err(libc::EFAULT)));
+/// raw::close(one);
+/// raw::close(other);
+/// ```
 #[track_caller]
 pub fn ioctl(fd: c_int, request: c_ulong, value: Option<Piece<'_>>) -> Outcome {
     assert!(REQUESTS.contains(&request), "ioctl: request {request:#x} may follow a pointer");
@@ -67,6 +107,18 @@ pub fn ioctl(fd: c_int, request: c_ulong, value: Option<Piece<'_>>) -> Outcome {
 }
 
 /// How many bytes wait to be read: zero where a descriptor has none to count.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Memory, Use};
+/// # let memory = Memory::new();
+/// # let place = memory.fill(Use::List, 8, 0);
+/// # raw::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, Some(place));
+/// # let [one, other] = [8, 4].map(|from_end| i32::from_ne_bytes(memory.array(Use::List, from_end)));
+/// raw::write(one, Some(memory.put(Use::Bytes, b"hello")), 5);
+/// assert_eq!(raw::unread(&memory, other), 5);
+/// raw::close(one);
+/// raw::close(other);
+/// ```
 #[track_caller]
 pub fn unread(memory: &Memory, fd: c_int) -> usize {
     let count = memory.fill(Use::Length, size_of::<c_int>(), 0);

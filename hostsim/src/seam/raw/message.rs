@@ -20,6 +20,15 @@ pub(in crate::seam) const NO_MESSAGE: msghdr = msghdr {
 };
 
 /// A part of a buffer.
+///
+/// ```
+/// use hostsim::seam::raw::{Memory, Part, Use};
+///
+/// let memory = Memory::new();
+/// let piece = memory.put(Use::Bytes, b"hello");
+/// let parts = [Part::Of(piece.part(0, 2)), Part::Null(3), Part::Negative(piece)];
+/// assert_eq!(parts.map(Part::is_fault), [false, true, false]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'a> {
     /// A piece, of the length that it has.
@@ -32,6 +41,13 @@ pub enum Part<'a> {
 
 impl<'a> Part<'a> {
     /// Whether a call that came to it would find null.
+    ///
+    /// ```
+    /// use hostsim::seam::raw::Part;
+    ///
+    /// assert!(Part::Null(1).is_fault());
+    /// assert!(!Part::Null(0).is_fault(), "nothing is read from it");
+    /// ```
     pub fn is_fault(self) -> bool {
         matches!(self, Part::Null(1..))
     }
@@ -54,6 +70,20 @@ impl<'a> Part<'a> {
 }
 
 /// The list of the parts of a call.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Memory, Outcome, Part, Parts, Use};
+/// # let memory = Memory::new();
+/// # let place = memory.fill(Use::List, 8, 0);
+/// # raw::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, Some(place));
+/// # let [one, other] = [8, 4].map(|from_end| i32::from_ne_bytes(memory.array(Use::List, from_end)));
+/// let piece = memory.put(Use::Bytes, b"hello");
+/// let parts = [Part::Of(piece.part(0, 2)), Part::Of(piece.part(2, 3))];
+/// assert_eq!(raw::writev(&memory, one, Parts::Listed(&parts)), Outcome(Ok(5)));
+/// assert_eq!(raw::writev(&memory, one, Parts::Null(2)), Outcome(Err(libc::EFAULT)));
+/// raw::close(one);
+/// raw::close(other);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Parts<'a> {
     /// As many as there are.
@@ -87,6 +117,21 @@ impl Parts<'_> {
 ///
 /// # Panics
 /// Where the parts overlap, and where there are more than 1,200.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Memory, Outcome, Part, Parts, Use};
+/// # let memory = Memory::new();
+/// # let place = memory.fill(Use::List, 8, 0);
+/// # raw::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, Some(place));
+/// # let [one, other] = [8, 4].map(|from_end| i32::from_ne_bytes(memory.array(Use::List, from_end)));
+/// raw::write(one, Some(memory.put(Use::Bytes, b"hello")), 5);
+/// let piece = memory.fill(Use::Bytes, 8, b'.');
+/// let parts = [Part::Of(piece.part(4, 4)), Part::Of(piece.part(0, 4))];
+/// assert_eq!(raw::readv(&memory, other, Parts::Listed(&parts)), Outcome(Ok(5)));
+/// assert_eq!(memory.bytes(Use::Bytes, 8, 8), b"o...hell");
+/// raw::close(one);
+/// raw::close(other);
+/// ```
 #[track_caller]
 pub fn readv(memory: &Memory, fd: c_int, parts: Parts<'_>) -> Outcome {
     parts_apart(&parts.pieces(), &[]);
@@ -98,6 +143,20 @@ pub fn readv(memory: &Memory, fd: c_int, parts: Parts<'_>) -> Outcome {
 ///
 /// # Panics
 /// Where there are more parts than 1,200.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Memory, Outcome, Part, Parts, Use};
+/// # let memory = Memory::new();
+/// # let place = memory.fill(Use::List, 8, 0);
+/// # raw::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, Some(place));
+/// # let [one, other] = [8, 4].map(|from_end| i32::from_ne_bytes(memory.array(Use::List, from_end)));
+/// let bytes = memory.put(Use::Bytes, b"hello");
+/// let negative = [Part::Negative(bytes)];
+/// let outcome = raw::writev(&memory, one, Parts::Listed(&negative));
+/// assert_eq!(outcome, Outcome(Err(libc::EINVAL)));
+/// raw::close(one);
+/// raw::close(other);
+/// ```
 #[track_caller]
 pub fn writev(memory: &Memory, fd: c_int, parts: Parts<'_>) -> Outcome {
     let (list, count) = parts.lay_out(memory);
@@ -105,6 +164,20 @@ pub fn writev(memory: &Memory, fd: c_int, parts: Parts<'_>) -> Outcome {
 }
 
 /// A message. Control messages are received only: what is sent along may be somebody's descriptor.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Memory, Message, Outcome, Part, Parts, Use};
+/// # let memory = Memory::new();
+/// # let place = memory.fill(Use::List, 8, 0);
+/// # raw::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, Some(place));
+/// # let [one, other] = [8, 4].map(|from_end| i32::from_ne_bytes(memory.array(Use::List, from_end)));
+/// let parts = [Part::Of(memory.put(Use::Bytes, b"hello"))];
+/// let parts = Parts::Listed(&parts);
+/// let message = Message { name: None, name_len: 0, parts, control: None };
+/// assert_eq!(raw::sendmsg(&memory, one, Some(&message), 0), Outcome(Ok(5)));
+/// raw::close(one);
+/// raw::close(other);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'a> {
     /// The address of whom it is to or from.
@@ -134,6 +207,22 @@ impl Message<'_> {
 }
 
 /// What [`recvmsg`] wrote into the header of a message.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Memory, Message, Outcome, Part, Parts, Told, Use};
+/// # let memory = Memory::new();
+/// # let place = memory.fill(Use::List, 8, 0);
+/// # raw::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, Some(place));
+/// # let [one, other] = [8, 4].map(|from_end| i32::from_ne_bytes(memory.array(Use::List, from_end)));
+/// raw::write(one, Some(memory.put(Use::Bytes, b"hello")), 5);
+/// let parts = [Part::Of(memory.fill(Use::Bytes, 5, 0))];
+/// let parts = Parts::Listed(&parts);
+/// let message = Message { name: None, name_len: 0, parts, control: None };
+/// let (_, told) = raw::recvmsg(&memory, other, Some(&message), 0);
+/// assert_eq!(told, Some(Told { name_len: 0, control_len: 0, flags: 0 }));
+/// raw::close(one);
+/// raw::close(other);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told {
     /// The length of the address.
@@ -148,6 +237,17 @@ pub struct Told {
 ///
 /// # Panics
 /// For a message with control messages.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Memory, Outcome, Use};
+/// # let memory = Memory::new();
+/// # let place = memory.fill(Use::List, 8, 0);
+/// # raw::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, Some(place));
+/// # let [one, other] = [8, 4].map(|from_end| i32::from_ne_bytes(memory.array(Use::List, from_end)));
+/// assert_eq!(raw::sendmsg(&memory, one, None, 0), Outcome(Err(libc::EFAULT)));
+/// raw::close(one);
+/// raw::close(other);
+/// ```
 #[track_caller]
 pub fn sendmsg(memory: &Memory, fd: c_int, message: Option<&Message<'_>>, flags: c_int) -> Outcome {
     let has_control = message.is_some_and(|message| message.control.is_some());
@@ -160,6 +260,23 @@ pub fn sendmsg(memory: &Memory, fd: c_int, message: Option<&Message<'_>>, flags:
 ///
 /// # Panics
 /// Where pieces overlap, and where the call wrote before the header.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Memory, Message, Outcome, Part, Parts, Use};
+/// # let memory = Memory::new();
+/// # let place = memory.fill(Use::List, 8, 0);
+/// # raw::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, Some(place));
+/// # let [one, other] = [8, 4].map(|from_end| i32::from_ne_bytes(memory.array(Use::List, from_end)));
+/// raw::write(one, Some(memory.put(Use::Bytes, b"hello")), 5);
+/// let parts = [Part::Of(memory.fill(Use::Bytes, 2, 0))];
+/// let parts = Parts::Listed(&parts);
+/// let message = Message { name: None, name_len: 0, parts, control: None };
+/// let (outcome, _) = raw::recvmsg(&memory, other, Some(&message), 0);
+/// assert_eq!(outcome, Outcome(Ok(2)));
+/// assert_eq!(memory.bytes(Use::Bytes, 2, 2), b"he");
+/// raw::close(one);
+/// raw::close(other);
+/// ```
 #[track_caller]
 pub fn recvmsg(
     memory: &Memory,

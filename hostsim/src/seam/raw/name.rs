@@ -10,6 +10,15 @@ use std::ffi::CStr;
 use std::ptr::null_mut;
 
 /// `getrandom(2)`
+///
+/// ```
+/// use hostsim::seam::raw::{self, Memory, Outcome, Use};
+///
+/// let memory = Memory::new();
+/// let into = memory.fill(Use::Bytes, 8, 0);
+/// assert_eq!(raw::getrandom(Some(into), 8, 0), Outcome(Ok(8)));
+/// assert_eq!(raw::getrandom(Some(into), 8, u32::MAX), Outcome(Err(libc::EINVAL)));
+/// ```
 #[track_caller]
 pub fn getrandom(into: Option<Piece<'_>>, len: usize, flags: c_uint) -> Outcome {
     call!(getrandom(pointer::<u8>(into).cast(), len, flags))
@@ -28,6 +37,20 @@ pub(in crate::seam) const NO_HINTS: addrinfo = addrinfo {
 };
 
 /// What `getaddrinfo(3)` is told to look for.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Hints, Memory, Outcome};
+/// # use hostsim::{seam, world::World};
+/// # let world = World::new();
+/// # let _entered = seam::enter(&world);
+/// # let host = world.with(|network| network.add_host("alone"));
+/// # let memory = Memory::new();
+/// let stream = Hints { flags: 0, family: libc::AF_INET, kind: libc::SOCK_STREAM, protocol: 0 };
+/// world.in_turn(host, || {
+///     let outcome = raw::getaddrinfo(&memory, Some(c"alone"), None, Some(stream));
+///     assert_eq!(outcome, Outcome(Ok(0)));
+/// });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hints {
     /// `ai_flags`
@@ -56,6 +79,19 @@ impl Hints {
 ///
 /// # Panics
 /// Where a text is longer than a page.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Memory, Outcome};
+/// # use hostsim::{seam, world::World};
+/// # let world = World::new();
+/// # let _entered = seam::enter(&world);
+/// # let host = world.with(|network| network.add_host("alone"));
+/// # let memory = Memory::new();
+/// world.in_turn(host, || {
+///     let nobody = raw::getaddrinfo(&memory, Some(c"nobody"), None, None);
+///     assert_eq!(nobody, Outcome(Ok(libc::EAI_NONAME.into())), "it gives the error itself");
+/// });
+/// ```
 #[track_caller]
 pub fn getaddrinfo(
     memory: &Memory,
@@ -82,6 +118,30 @@ pub fn getaddrinfo(
 ///
 /// # Panics
 /// Where pieces overlap.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Memory, Outcome, Use};
+/// # use hostsim::{seam, world::World};
+/// # let world = World::new();
+/// # let _entered = seam::enter(&world);
+/// # let host = world.with(|network| network.add_host("alone"));
+/// # let memory = Memory::new();
+/// # let of = |port: u16| {
+/// #     let mut bytes = [0; 16];
+/// #     bytes[..2].copy_from_slice(&(libc::AF_INET as u16).to_ne_bytes());
+/// #     bytes[2..4].copy_from_slice(&port.to_be_bytes());
+/// #     bytes[4..8].copy_from_slice(&[127, 0, 0, 1]);
+/// #     bytes
+/// # };
+/// # let nonblocking = libc::SOCK_STREAM | libc::SOCK_NONBLOCK;
+/// world.in_turn(host, || {
+///     let address = memory.put(Use::Address, &of(7));
+///     let (node, service) = (memory.fill(Use::Bytes, 64, 0), memory.fill(Use::List, 16, 0));
+///     let numeric = libc::NI_NUMERICHOST | libc::NI_NUMERICSERV;
+///     assert_eq!(raw::getnameinfo(address, node, service, numeric), Outcome(Ok(0)));
+///     assert_eq!(memory.bytes(Use::Bytes, 64, 10), b"127.0.0.1\0");
+/// });
+/// ```
 #[track_caller]
 pub fn getnameinfo(
     address: Piece<'_>,
@@ -99,6 +159,20 @@ pub fn getnameinfo(
 
 /// `gethostname(2)`, into a place or null, and of which length that is said to be. Null is for the
 /// simulated kernel: the C library does not look, and the process ends.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Memory, Outcome, Use};
+/// # use hostsim::{seam, world::World};
+/// # let world = World::new();
+/// # let _entered = seam::enter(&world);
+/// # let host = world.with(|network| network.add_host("alone"));
+/// # let memory = Memory::new();
+/// world.in_turn(host, || {
+///     let into = memory.fill(Use::Bytes, 8, b'.');
+///     assert_eq!(raw::gethostname(Some(into), 8), Outcome(Ok(0)));
+///     assert_eq!(memory.bytes(Use::Bytes, 8, 6), b"alone\0");
+/// });
+/// ```
 #[track_caller]
 pub fn gethostname(into: Option<Piece<'_>>, len: usize) -> Outcome {
     call!(gethostname(pointer::<u8>(into).cast(), len))

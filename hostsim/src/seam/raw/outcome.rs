@@ -16,6 +16,15 @@ macro_rules! call {
 }
 
 /// What a call gave: its value, or the error number where it gave -1.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Outcome};
+///
+/// // A descriptor of nobody.
+/// let outcome = raw::close(-1);
+/// assert_eq!(outcome, Outcome(Err(libc::EBADF)));
+/// assert_eq!(outcome.to_string(), "EBADF");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome(pub Result<i64, i32>);
 
@@ -30,12 +39,27 @@ impl Outcome {
     ///
     /// # Panics
     /// Where it failed.
+    ///
+    /// ```
+    /// use hostsim::seam::raw;
+    ///
+    /// let fd = raw::eventfd(0, 0).descriptor();
+    /// assert!(raw::close(fd).0.is_ok());
+    /// ```
     #[track_caller]
     pub fn descriptor(self) -> c_int {
         self.0.expect("the call opens a descriptor") as c_int
     }
 
     /// The outcome without its value, which differs from run to run.
+    ///
+    /// ```
+    /// use hostsim::seam::raw::{self, Outcome};
+    ///
+    /// let made = raw::eventfd(0, 0);
+    /// assert_eq!(made.is_done(), Outcome(Ok(0)), "whatever number it has");
+    /// raw::close(made.descriptor());
+    /// ```
     pub fn is_done(self) -> Outcome {
         Outcome(self.0.map(|_| 0))
     }
@@ -44,6 +68,13 @@ impl Outcome {
     ///
     /// # Panics
     /// Where the count is negative, which no kernel gives.
+    ///
+    /// ```
+    /// use hostsim::seam::raw::Outcome;
+    ///
+    /// assert_eq!(Outcome(Ok(5)).count(), 5);
+    /// assert_eq!(Outcome(Err(libc::EAGAIN)).count(), 0);
+    /// ```
     #[track_caller]
     pub fn count(self) -> usize {
         self.0.map_or(0, |count| usize::try_from(count).expect("a count is not negative"))
@@ -73,6 +104,12 @@ names! {
 }
 
 /// The name of an error.
+///
+/// ```
+/// use hostsim::seam::raw::name_of;
+///
+/// assert_eq!(name_of(libc::ECONNREFUSED), "ECONNREFUSED");
+/// ```
 pub fn name_of(errno: i32) -> &'static str {
     let found = NAMES.iter().find(|(number, _)| *number == errno);
     found.map_or("an error without a name here", |(_, name)| name)

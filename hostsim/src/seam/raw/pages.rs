@@ -11,6 +11,15 @@ use std::mem::{align_of, size_of};
 use std::ptr::null_mut;
 
 /// What a piece of memory is for; a call has one piece of each at most.
+///
+/// ```
+/// use hostsim::seam::raw::{Memory, Use};
+///
+/// let memory = Memory::new();
+/// // A call may have one piece of each use.
+/// let (bytes, address) = (memory.put(Use::Bytes, b"hello"), memory.take(Use::Address, 16));
+/// assert_eq!((bytes.len(), address.len()), (5, 16));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// What is read or written.
@@ -42,6 +51,20 @@ const MARGIN: usize = 64;
 const MARK: u8 = 0xa5;
 
 /// Pages to give pieces of to calls.
+///
+/// ```
+/// use hostsim::seam::raw::{self, Memory, Outcome, Use};
+/// # let memory = Memory::new();
+/// # let place = memory.fill(Use::List, 8, 0);
+/// # raw::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, Some(place));
+/// # let [one, other] = [8, 4].map(|from_end| i32::from_ne_bytes(memory.array(Use::List, from_end)));
+/// let bytes = memory.put(Use::Bytes, b"hello");
+/// // The piece has five bytes: what the kernel reads past them is forbidden.
+/// assert_eq!(raw::write(one, Some(bytes), 6), Outcome(Err(libc::EFAULT)));
+/// assert_eq!(raw::write(one, Some(bytes), 5), Outcome(Ok(5)));
+/// raw::close(one);
+/// raw::close(other);
+/// ```
 #[derive(Debug)]
 pub struct Memory {
     pages: [*mut u8; SIZES.len()],
@@ -49,6 +72,16 @@ pub struct Memory {
 
 /// Some bytes of a [`Memory`], for the pointer of a call. Two that were taken for one use are of the
 /// same bytes, and a piece holds what the last of them was filled with.
+///
+/// ```
+/// use hostsim::seam::raw::{Memory, Piece, Use};
+///
+/// let memory = Memory::new();
+/// let first: Piece<'_> = memory.put(Use::Bytes, b"one");
+/// memory.put(Use::Bytes, b"two");
+/// // Two pieces of one use are of the same bytes.
+/// assert_eq!(memory.bytes(Use::Bytes, first.len(), 3), b"two");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
     of: Use,
@@ -68,11 +101,26 @@ impl Memory {
     ///
     /// # Panics
     /// Where there is no room for them.
+    ///
+    /// ```
+    /// use hostsim::seam::raw::{Memory, Use};
+    ///
+    /// let memory = Memory::new();
+    /// assert_eq!(memory.take(Use::Length, 4).len(), 4);
+    /// ```
     pub fn new() -> Memory {
         Memory { pages: SIZES.map(map) }
     }
 
     /// The largest piece of a use, in bytes.
+    ///
+    /// ```
+    /// use hostsim::seam::raw::{Memory, Use};
+    ///
+    /// let memory = Memory::new();
+    /// assert!(memory.size(Use::Bytes) > memory.size(Use::Address));
+    /// assert!(!memory.take(Use::Address, memory.size(Use::Address)).is_empty());
+    /// ```
     pub fn size(&self, of: Use) -> usize {
         SIZES[of as usize] - MARGIN
     }
@@ -81,6 +129,15 @@ impl Memory {
     ///
     /// # Panics
     /// Where `len` is more than [`Memory::size`], and for a use of which callers have no piece.
+    ///
+    /// ```
+    /// use hostsim::seam::raw::{Memory, Use};
+    ///
+    /// let memory = Memory::new();
+    /// memory.fill(Use::Bytes, 8, 7);
+    /// let piece = memory.take(Use::Bytes, 4);
+    /// assert_eq!(memory.bytes(Use::Bytes, piece.len(), 4), [7; 4], "they hold what they held");
+    /// ```
     #[track_caller]
     pub fn take(&self, of: Use, len: usize) -> Piece<'_> {
         assert!(!matches!(of, Use::Parts | Use::Header), "pieces are not of {of:?}");
@@ -100,6 +157,14 @@ impl Memory {
     ///
     /// # Panics
     /// As [`Memory::take`].
+    ///
+    /// ```
+    /// use hostsim::seam::raw::{Memory, Use};
+    ///
+    /// let memory = Memory::new();
+    /// let piece = memory.fill(Use::Bytes, 3, b'.');
+    /// assert_eq!(memory.bytes(Use::Bytes, piece.len(), 3), b"...");
+    /// ```
     #[track_caller]
     pub fn fill(&self, of: Use, len: usize, byte: u8) -> Piece<'_> {
         let piece = self.take(of, len);
@@ -112,6 +177,14 @@ impl Memory {
     ///
     /// # Panics
     /// As [`Memory::take`].
+    ///
+    /// ```
+    /// use hostsim::seam::raw::{Memory, Use};
+    ///
+    /// let memory = Memory::new();
+    /// let piece = memory.put(Use::Address, b"abc");
+    /// assert_eq!(memory.bytes(Use::Address, piece.len(), 3), b"abc");
+    /// ```
     #[track_caller]
     pub fn put(&self, of: Use, bytes: &[u8]) -> Piece<'_> {
         let piece = self.take(of, bytes.len());
@@ -136,6 +209,14 @@ impl Memory {
     ///
     /// # Panics
     /// Where `count` is more than `len`, or that more than there is.
+    ///
+    /// ```
+    /// use hostsim::seam::raw::{Memory, Use};
+    ///
+    /// let memory = Memory::new();
+    /// memory.put(Use::Bytes, b"hello");
+    /// assert_eq!(memory.bytes(Use::Bytes, 5, 2), b"he", "the first two of five");
+    /// ```
     #[track_caller]
     pub fn bytes(&self, of: Use, len: usize, count: usize) -> Vec<u8> {
         assert!(count <= len && len <= SIZES[of as usize], "{count} of {len} of {of:?}");
@@ -150,6 +231,14 @@ impl Memory {
     ///
     /// # Panics
     /// As [`Memory::bytes`].
+    ///
+    /// ```
+    /// use hostsim::seam::raw::{Memory, Use};
+    ///
+    /// let memory = Memory::new();
+    /// memory.put(Use::Length, &7_u32.to_ne_bytes());
+    /// assert_eq!(u32::from_ne_bytes(memory.array(Use::Length, 4)), 7);
+    /// ```
     #[track_caller]
     pub fn array<const N: usize>(&self, of: Use, from_end: usize) -> [u8; N] {
         self.bytes(of, from_end, N).try_into().expect("there are as many")
@@ -159,6 +248,21 @@ impl Memory {
     ///
     /// # Panics
     /// Where a call wrote there.
+    ///
+    /// ```
+    /// use hostsim::seam::raw::{self, Memory, Use};
+    /// # let memory = Memory::new();
+    /// # let place = memory.fill(Use::List, 8, 0);
+    /// # raw::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, Some(place));
+    /// # let [one, other] = [8, 4].map(|from_end| i32::from_ne_bytes(memory.array(Use::List, from_end)));
+    /// raw::write(one, Some(memory.put(Use::Bytes, b"hello")), 5);
+    /// let into = memory.fill(Use::Bytes, 5, 0);
+    /// raw::read(other, Some(into), 5);
+    /// memory.check(Use::Bytes, 5); // The call wrote nothing before the piece.
+    /// assert_eq!(memory.bytes(Use::Bytes, 5, 5), b"hello");
+    /// raw::close(one);
+    /// raw::close(other);
+    /// ```
     #[track_caller]
     pub fn check(&self, of: Use, len: usize) {
         let margin = self.bytes(of, len + MARGIN, MARGIN);
@@ -172,11 +276,23 @@ impl Memory {
 
 impl<'a> Piece<'a> {
     /// How many bytes it has.
+    ///
+    /// ```
+    /// use hostsim::seam::raw::{Memory, Use};
+    ///
+    /// assert_eq!(Memory::new().put(Use::Bytes, b"hello").len(), 5);
+    /// ```
     pub fn len(self) -> usize {
         self.len
     }
 
     /// Whether it has none.
+    ///
+    /// ```
+    /// use hostsim::seam::raw::{Memory, Use};
+    ///
+    /// assert!(Memory::new().take(Use::Bytes, 0).is_empty());
+    /// ```
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
@@ -185,6 +301,14 @@ impl<'a> Piece<'a> {
     ///
     /// # Panics
     /// Where it has not as many.
+    ///
+    /// ```
+    /// use hostsim::seam::raw::{Memory, Use};
+    ///
+    /// let memory = Memory::new();
+    /// let piece = memory.put(Use::Bytes, b"hello");
+    /// assert_eq!((piece.part(0, 2).len(), piece.part(2, 3).len()), (2, 3));
+    /// ```
     #[track_caller]
     pub fn part(self, at: usize, len: usize) -> Piece<'a> {
         assert!(at <= self.len && len <= self.len - at, "{len} bytes at {at} of {}", self.len);

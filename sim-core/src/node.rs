@@ -112,6 +112,18 @@ impl NodeSpec {
     /// # Panics
     /// Where the name is not 1 to 200 bytes without `/` and control characters, or begins with a
     /// dot. It stands in lines of traces and in paths.
+    ///
+    /// ```
+    /// use sim_core::node::NodeSpec;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let db = sim.node(NodeSpec::new("db"), |process| async move {
+    ///     assert_eq!((process.name(), process.replica()), ("db", 0));
+    /// });
+    /// assert_eq!(db.hosts().len(), 1);
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[track_caller]
     pub fn new(name: &str) -> NodeSpec {
         let is_plain = !name.contains(|part: char| part == '/' || part.is_control());
@@ -126,6 +138,18 @@ impl NodeSpec {
     ///
     /// # Panics
     /// Where the range is empty, begins at zero or ends past 256.
+    ///
+    /// ```
+    /// use sim_core::node::NodeSpec;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let db = sim.node(NodeSpec::new("db").replicas(3..=5), |process| async move {
+    ///     assert!(process.replica() < 5);
+    /// });
+    /// assert!((3..=5).contains(&db.hosts().len()));
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[track_caller]
     pub fn replicas(mut self, replicas: RangeInclusive<u64>) -> NodeSpec {
         let (min, max) = (*replicas.start(), *replicas.end());
@@ -135,18 +159,55 @@ impl NodeSpec {
     }
 
     /// Adds arguments; the first of all is the name of the node's host.
+    ///
+    /// ```
+    /// use sim_core::node::NodeSpec;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// sim.node(NodeSpec::new("db").args(["--level", "2"]), |process| async move {
+    ///     assert_eq!(process.args(), ["db", "--level", "2"]);
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn args<A: Into<String>>(mut self, args: impl IntoIterator<Item = A>) -> NodeSpec {
         self.settings.args.extend(args.into_iter().map(Into::into));
         self
     }
 
     /// Sets a variable of the environment; there are no others.
+    ///
+    /// ```
+    /// use sim_core::node::NodeSpec;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// sim.node(NodeSpec::new("db").env("MODE", "test"), |process| async move {
+    ///     assert_eq!(process.var("MODE"), Some("test"));
+    ///     assert_eq!(process.var("PATH"), None, "nothing of the real environment");
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn env(mut self, name: &str, value: impl Into<String>) -> NodeSpec {
         self.settings.vars.insert(name.to_owned(), value.into());
         self
     }
 
     /// Sets what each process reads from its standard input.
+    ///
+    /// ```
+    /// use sim_core::node::NodeSpec;
+    /// use tokio::io::AsyncReadExt;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// sim.node(NodeSpec::new("cat").stdin("hello"), |process| async move {
+    ///     let mut text = String::new();
+    ///     process.stdin().read_to_string(&mut text).await.unwrap();
+    ///     assert_eq!(text, "hello");
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> NodeSpec {
         self.settings.stdin = Some(bytes.into());
         self
@@ -156,6 +217,18 @@ impl NodeSpec {
     ///
     /// # Panics
     /// Where the path does not stay below: from the root on, or with a `..`.
+    ///
+    /// ```
+    /// use sim_core::node::NodeSpec;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// sim.node(NodeSpec::new("db").file("etc/db.conf", "sync = true"), |process| async move {
+    ///     let file = process.dir().unwrap().join("etc/db.conf");
+    ///     assert_eq!(std::fs::read_to_string(file).unwrap(), "sync = true");
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[track_caller]
     pub fn file(mut self, path: &str, bytes: impl Into<Vec<u8>>) -> NodeSpec {
         let is_below = |part| matches!(part, Component::Normal(_) | Component::CurDir);
@@ -167,6 +240,22 @@ impl NodeSpec {
 
     /// Says that a process that ends by itself, also by [`Process::exit`], leaves no task and no
     /// socket: else the run fails with class `leak`.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::failure::Class;
+    /// use sim_core::node::NodeSpec;
+    /// use sim_core::run::{Input, run};
+    /// use std::time::Duration;
+    ///
+    /// let target = Target::new("leak", |sim| {
+    ///     sim.node(NodeSpec::new("worker").drains(), |_| async {
+    ///         tokio::task::spawn_local(std::future::pending::<()>()); // It is left behind.
+    ///     });
+    /// });
+    /// let run = run(&target, &Input::Seed(0), Duration::from_secs(60));
+    /// assert_eq!(run.class(), Some(Class::Leak));
+    /// ```
     pub fn drains(mut self) -> NodeSpec {
         self.settings.drains = true;
         self
@@ -176,12 +265,45 @@ impl NodeSpec {
     /// fails with class `liveness`. That is looked at when the bound passed since a start, where no
     /// control was in force or began meanwhile; and within the same bound of the heal, from which on
     /// nothing stands in the way (see [`crate::liveness`]).
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::control::Units;
+    /// use sim_core::failure::Class;
+    /// use sim_core::node::NodeSpec;
+    /// use sim_core::run::{Input, run};
+    ///
+    /// let target = Target::new("deaf", |sim| {
+    ///     sim.node(NodeSpec::new("deaf").ready_on(7, 2.s()), |_| std::future::pending::<()>());
+    ///     sim.client("clock", |_| async { tokio::time::sleep(9.s()).await });
+    /// });
+    /// assert_eq!(run(&target, &Input::Seed(0), 60.s()).class(), Some(Class::Liveness));
+    /// ```
     pub fn ready_on(mut self, port: u16, bound: Duration) -> NodeSpec {
         self.settings.ready = Some((port, bound));
         self
     }
 
     /// Leaves the node's processes unstarted, until a control starts them.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// use sim_core::node::NodeSpec;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let spare = sim.node(NodeSpec::new("spare").stopped(), |_| std::future::pending::<()>());
+    /// sim.at(1.s(), Control::start(&spare));
+    /// sim.client("operator", move |_| {
+    ///     let spare = spare.clone();
+    ///     async move {
+    ///         assert!(!spare.is_up(0));
+    ///         tokio::time::sleep(2.s()).await;
+    ///         assert!(spare.is_up(0));
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn stopped(mut self) -> NodeSpec {
         self.settings.is_stopped = true;
         self
@@ -191,6 +313,24 @@ impl NodeSpec {
     /// exit code 101, as it does `main`; one in a task that it spawned ends the task.
     ///
     /// The predicate must not panic itself: that is a panic within a panic, which aborts.
+    ///
+    /// ```
+    /// use sim_core::node::NodeSpec;
+    /// use sim_core::process::Exit;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let spec = NodeSpec::new("fragile").allow_panics(|panic| panic.message == "out of luck");
+    /// let fragile = sim.node(spec, |_| async { panic!("out of luck") });
+    /// sim.last_client("end", move |_| {
+    ///     let fragile = fragile.clone();
+    ///     async move {
+    ///         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    ///         assert_eq!(fragile.exits(0), [Exit::Code(101)]);
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn allow_panics(mut self, predicate: impl Fn(&Panic) -> bool + 'static) -> NodeSpec {
         self.settings.allowed = Some(Rc::new(predicate));
         self
@@ -276,16 +416,47 @@ impl Eq for Node {}
 
 impl Node {
     /// The IPv4 addresses of the replicas, in their order.
+    ///
+    /// ```
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let node = sim.node("db", |_| async {});
+    /// assert_eq!(node.addresses()[0].to_string(), "10.0.0.1");
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn addresses(&self) -> &[IpAddr] {
         &self.addresses
     }
 
     /// The IPv6 addresses of the replicas, in their order.
+    ///
+    /// ```
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let node = sim.node("db", |_| async {});
+    /// assert_eq!(node.addresses_v6()[0].to_string(), "fd00::1");
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn addresses_v6(&self) -> &[IpAddr] {
         &self.addresses_v6
     }
 
     /// The hosts of the replicas, in their order.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// use sim_core::node::NodeSpec;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let db = sim.node(NodeSpec::new("db").replicas(3..=3), |_| async {});
+    /// // The first replica is cut off from the others.
+    /// let (first, rest) = (db.hosts()[0], db.hosts()[1..].to_vec());
+    /// sim.at(1.s(), Control::partition(first, rest));
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn hosts(&self) -> &[HostId] {
         &self.hosts
     }
@@ -296,6 +467,30 @@ impl Node {
     ///
     /// # Panics
     /// Where there is no such replica, and outside of a run.
+    ///
+    /// ```
+    /// use tokio::net::TcpStream;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// sim.client("client", move |_| {
+    ///     let server = server.clone();
+    ///     async move {
+    ///         server.listening(0, 7).await;
+    ///         TcpStream::connect("server:7").await.expect("it is there");
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[track_caller]
     pub fn listening(&self, replica: usize, port: u16) -> Listening {
         world().listening(self.hosts[replica], (self.addresses[replica], port).into())
@@ -305,6 +500,30 @@ impl Node {
     ///
     /// # Panics
     /// Where there is no such replica, and outside of a run.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// sim.client("client", move |_| {
+    ///     let server = server.clone();
+    ///     async move {
+    ///         tokio::time::sleep(1.s()).await;
+    ///         assert!(server.is_listening(0, 7) && !server.is_listening(0, 8));
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[track_caller]
     pub fn is_listening(&self, replica: usize, port: u16) -> bool {
         let address = (self.addresses[replica], port).into();
@@ -318,33 +537,150 @@ impl Node {
 /// Each where there is no such replica.
 impl Node {
     /// Whether a replica's process runs.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let job = sim.node("job", |_| async { tokio::time::sleep(2.s()).await });
+    /// sim.client("client", move |_| {
+    ///     let job = job.clone();
+    ///     async move {
+    ///         tokio::time::sleep(1.s()).await;
+    ///         assert!(job.is_up(0));
+    ///         tokio::time::sleep(2.s()).await;
+    ///         assert!(!job.is_up(0), "it returned");
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn is_up(&self, replica: usize) -> bool {
         self.record(replica).life.is_some()
     }
 
     /// How often a replica's process was started.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// use sim_core::lifecycle::Crash;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// sim.at(1.s(), Control::restart(&db, Crash::Kill));
+    /// sim.client("client", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(2.s()).await;
+    ///         assert_eq!(db.starts(0), 2);
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn starts(&self, replica: usize) -> u64 {
         self.record(replica).starts
     }
 
     /// How the processes of a replica ended, in their order.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::process::Exit;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let job = sim.node("job", |process| async move { process.exit(3) });
+    /// sim.client("client", move |_| {
+    ///     let job = job.clone();
+    ///     async move {
+    ///         tokio::time::sleep(1.s()).await;
+    ///         assert_eq!(job.exits(0), [Exit::Code(3)]);
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn exits(&self, replica: usize) -> Vec<Exit> {
         self.record(replica).exits.clone()
     }
 
     /// The lines that the processes of a replica printed so far. A last one without an end is a
     /// line once its process ended.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::process::Line;
+    /// use tokio::io::AsyncWriteExt;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let job = sim.node("job", |process| async move {
+    ///     process.stderr().write_all(b"out of space\n").await.unwrap();
+    /// });
+    /// sim.client("client", move |_| {
+    ///     let job = job.clone();
+    ///     async move {
+    ///         tokio::time::sleep(1.s()).await;
+    ///         assert_eq!(job.lines(0), [Line { is_error: true, text: "out of space".to_owned() }]);
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn lines(&self, replica: usize) -> Vec<Line> {
         self.record(replica).lines.clone()
     }
 
     /// Feeds the standard input of a replica's process, which [`NodeSpec::stdin`] leaves open where
     /// it was not set; where none runs the bytes go nowhere.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use tokio::io::AsyncReadExt;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let job = sim.node("job", |process| async move {
+    ///     let mut bytes = [0; 5];
+    ///     process.stdin().read_exact(&mut bytes).await.unwrap();
+    ///     assert_eq!(&bytes, b"hello");
+    /// });
+    /// sim.client("user", move |_| {
+    ///     let job = job.clone();
+    ///     async move {
+    ///         tokio::time::sleep(1.s()).await;
+    ///         job.feed(0, b"hello");
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn feed(&self, replica: usize, bytes: &[u8]) {
         self.feed_life(replica, bytes, false);
     }
 
     /// Ends the standard input of a replica's process.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use tokio::io::AsyncReadExt;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let job = sim.node("job", |process| async move {
+    ///     let mut text = String::new();
+    ///     process.stdin().read_to_string(&mut text).await.unwrap();
+    /// });
+    /// sim.client("user", move |_| {
+    ///     let job = job.clone();
+    ///     async move {
+    ///         tokio::time::sleep(1.s()).await;
+    ///         assert!(job.is_up(0), "it waits for more");
+    ///         job.end_stdin(0);
+    ///         tokio::time::sleep(1.s()).await;
+    ///         assert!(!job.is_up(0));
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn end_stdin(&self, replica: usize) {
         self.feed_life(replica, &[], true);
     }

@@ -99,22 +99,101 @@ impl Control {
 
     /// Processes are sent a signal. One that none listens for takes its default action and kills
     /// (`signal(7)`), a paused process once it goes on.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// use sim_core::process::{Exit, Signal};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// sim.at(1.s(), Control::signal(&db, Signal::Hangup));
+    /// sim.client("client", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(2.s()).await;
+    ///         assert_eq!(db.exits(0), [Exit::Signal(Signal::Hangup)], "it did not listen for it");
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn signal(on: impl Into<Hosts>, signal: Signal) -> Control {
         Control::life(on, Act::Signal(signal))
     }
 
     /// Processes are sent `SIGTERM`, and are killed where they still run after some time.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// use sim_core::process::{Exit, Signal};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let stubborn = sim.node("stubborn", |process| async move {
+    ///     let mut signals = process.signals(&[Signal::Terminate]).unwrap();
+    ///     signals.recv().await;
+    ///     std::future::pending::<()>().await // It was told to end, and does not.
+    /// });
+    /// sim.at(1.s(), Control::kill_after(&stubborn, 5.s()));
+    /// sim.client("client", move |_| {
+    ///     let stubborn = stubborn.clone();
+    ///     async move {
+    ///         tokio::time::sleep(7.s()).await;
+    ///         assert_eq!(stubborn.exits(0), [Exit::Kill]);
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn kill_after(on: impl Into<Hosts>, time: Duration) -> Control {
         Control::life(on, Act::KillAfter(time))
     }
 
     /// Processes crash (rows F15, F18), and start again at the end of the control; one that is to
     /// last to the end of the run leaves them down.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units, Until};
+    /// use sim_core::lifecycle::Crash;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// sim.at(1.s(), Control::crash(&db, Crash::Kill).until(Until::After(5.s())));
+    /// sim.client("client", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(2.s()).await;
+    ///         assert!(!db.is_up(0));
+    ///         tokio::time::sleep(5.s()).await;
+    ///         assert!(db.is_up(0) && db.starts(0) == 2);
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn crash(on: impl Into<Hosts>, crash: Crash) -> Control {
         Control::life(on, Act::Crash(crash))
     }
 
     /// Processes crash and start again at once.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// use sim_core::lifecycle::Crash;
+    /// use sim_core::process::Exit;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// sim.at(1.s(), Control::restart(&db, Crash::Power));
+    /// sim.client("client", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(2.s()).await;
+    ///         assert_eq!((db.exits(0), db.starts(0)), (vec![Exit::Power], 2));
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn restart(on: impl Into<Hosts>, crash: Crash) -> Control {
         Control::life(on, Act::Restart(crash))
     }
@@ -123,23 +202,85 @@ impl Control {
     /// and dials and bytes wait. Afterwards their timers are late. A process that starts meanwhile is
     /// not paused. For a host that stalls as a
     /// whole, partition it for the same time.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units, Until};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let lease = sim.node("lease", |_| async {
+    ///     let start = tokio::time::Instant::now();
+    ///     tokio::time::sleep(2.s()).await;
+    ///     assert!(start.elapsed() >= 9.s(), "its timer is late");
+    /// });
+    /// sim.at(1.s(), Control::pause(&lease).until(Until::After(8.s())));
+    /// sim.client("clock", |_| async { tokio::time::sleep(20.s()).await });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn pause(on: impl Into<Hosts>) -> Control {
         Control::life(on, Act::Pause)
     }
 
     /// The wall clocks of machines are stepped, and stepped back at the end. Monotonic clocks and
     /// timers do not see it.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Skew, Units};
+    /// use std::time::SystemTime;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let client = sim.client("client", |_| async {
+    ///     let start = SystemTime::now();
+    ///     tokio::time::sleep(2.s()).await;
+    ///     assert!(SystemTime::now() < start, "the clock was put back an hour");
+    /// });
+    /// sim.at(1.s(), Control::skew(&client, Skew::Behind(3_600.s())));
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn skew(on: impl Into<Hosts>, skew: Skew) -> Control {
         Control::life(on, Act::Skew(skew))
     }
 
     /// The time of machines passes faster by so many parts per million, or slower where negative,
     /// at most by a tenth: clocks and timers alike.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// // A clock that gains a second in two thousand.
+    /// sim.at(1.s(), Control::drift(&db, 500));
+    /// sim.client("clock", |_| async { tokio::time::sleep(10.s()).await });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn drift(on: impl Into<Hosts>, parts_per_million: i32) -> Control {
         Control::life(on, Act::Drift(parts_per_million))
     }
 
     /// The replicas of a node get new processes, one after the other.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// use sim_core::lifecycle::Rollout;
+    /// use sim_core::node::NodeSpec;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let spec = NodeSpec::new("api").replicas(2..=2);
+    /// let api = sim.node(spec, |_| std::future::pending::<()>());
+    /// sim.at(1.s(), Control::rollout(Rollout::of(&api).grace(1.s())));
+    /// sim.client("client", move |_| {
+    ///     let api = api.clone();
+    ///     async move {
+    ///         tokio::time::sleep(9.s()).await;
+    ///         assert_eq!((api.starts(0), api.starts(1)), (2, 2));
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn rollout(rollout: Rollout) -> Control {
         Control::life(rollout.hosts(), Act::Rollout(Rc::new(rollout)))
     }

@@ -33,14 +33,19 @@
 
 mod active;
 mod drawn;
+mod handle;
 mod heal;
 mod life;
+mod network;
 mod select;
 mod turn;
+mod until;
 
 pub use drawn::{FaultKind, FaultSpec};
+pub use handle::{Controls, Handle};
 pub use life::Skew;
 pub use select::{Connections, Hosts};
+pub use until::{Look, Until};
 
 pub(crate) use active::Active;
 pub(crate) use drawn::{Drawn, NextFault};
@@ -48,11 +53,7 @@ pub(crate) use life::{Act, Order};
 pub(crate) use turn::fault_key;
 
 use crate::history::Phase;
-use hostsim::clock::Instant;
 use hostsim::network::{Dials, Network, Pace};
-use std::cell::{Cell, RefCell};
-use std::fmt;
-use std::rc::Rc;
 use std::time::Duration;
 
 /// Lengths of time, as a test writes them: `2.s()`, `100.ms()`.
@@ -65,10 +66,28 @@ use std::time::Duration;
 /// ```
 pub trait Units {
     /// So many seconds.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    ///
+    /// assert_eq!(90.s().as_secs(), 90);
+    /// ```
     fn s(self) -> Duration;
     /// So many milliseconds.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    ///
+    /// assert_eq!(1_500.ms(), 1.s() + 500.ms());
+    /// ```
     fn ms(self) -> Duration;
     /// So many microseconds.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    ///
+    /// assert_eq!(1_000.us(), 1.ms());
+    /// ```
     fn us(self) -> Duration;
 }
 
@@ -87,75 +106,31 @@ impl Units for u64 {
 }
 
 /// Which end of a connection.
+///
+/// ```
+/// use sim_core::control::{Connections, Control, End, Units};
+/// # use sim_core::Sim;
+/// # fn build(sim: &mut Sim) {
+/// # let server = sim.node("server", |process| async move {
+/// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+/// #     while let Ok((mut stream, _)) = listener.accept().await {
+/// #         tokio::task::spawn_local(async move {
+/// #             let (mut from, mut to) = stream.split();
+/// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+/// #         });
+/// #     }
+/// # });
+/// // Requests are slow, replies are not.
+/// sim.at(0.s(), Control::throttle(End::Dialer, Connections::to(&server), 1, 10.ms()));
+/// # }
+/// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The one that dialed: what it sends are requests, mostly.
     Dialer,
     /// The one that accepted: what it sends are replies, mostly.
     Acceptor,
-}
-
-/// What a predicate looks at.
-pub struct Look<'a> {
-    /// The moment it is.
-    pub now: Instant,
-    /// The network: its hosts and connections.
-    pub network: &'a Network,
-}
-
-/// When a control ends.
-///
-/// ```
-/// # use sim_core::Sim;
-/// use sim_core::control::{Connections, Control, End, Look, Units, Until};
-///
-/// # fn build(sim: &mut Sim) {
-/// let server = sim.node("server", |_| async {});
-/// let replies = || Control::hold(End::Acceptor, Connections::to(&server));
-/// sim.at(1.s(), replies().until(Until::Bytes(16)));
-/// sim.at(2.s(), replies().until(Until::GivenUp));
-/// let is_late = |look: &Look<'_>| look.now.elapsed() > 9.s() && look.network.hosts().count() > 0;
-/// sim.at(3.s(), replies().until(Until::when(is_late)));
-/// # }
-/// # sim_core::sweep::test(&sim_core::Target::new("until", build), 0..4);
-/// ```
-#[derive(Clone)]
-pub enum Until {
-    /// With the run.
-    TheEnd,
-    /// So long after its beginning.
-    After(Duration),
-    /// Once the ends whose bytes are held have so many bytes in sum that are not acknowledged. For
-    /// controls that hold bytes; others have none.
-    Bytes(usize),
-    /// Once a predicate holds; it is asked after each event.
-    When(Rc<dyn Fn(&Look<'_>) -> bool>),
-    /// Once every end that it holds has given up: bytes that nobody
-    /// acknowledges are given up after 924.6 seconds where no option says less (`tcp_retries2`). For
-    /// controls that hold bytes; any other does not end by it.
-    GivenUp,
-    /// Once its [`Handle`] is released.
-    Released,
-}
-
-impl Until {
-    /// Once a predicate holds.
-    pub fn when(predicate: impl Fn(&Look<'_>) -> bool + 'static) -> Until {
-        Until::When(Rc::new(predicate))
-    }
-}
-
-impl fmt::Debug for Until {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Until::TheEnd => f.write_str("until the end"),
-            Until::After(time) => write!(f, "for {time:?}"),
-            Until::Bytes(bytes) => write!(f, "until {bytes} B wait"),
-            Until::When(_) => f.write_str("until a predicate holds"),
-            Until::GivenUp => f.write_str("until given up"),
-            Until::Released => f.write_str("until released"),
-        }
-    }
 }
 
 /// What happens.
@@ -233,84 +208,24 @@ impl Control {
         Control { action, until: Until::TheEnd }
     }
 
-    /// Nothing passes between two sets of hosts, either way: bytes wait and are sent again with
-    /// growing waits (RFC 6298, 5.5; rows F05, F06, F19), dials send their SYN again (F01), and
-    /// who waits for too long is told `ETIMEDOUT` (F02, F11, F12).
-    pub fn partition(some: impl Into<Hosts>, others: impl Into<Hosts>) -> Control {
-        Control::new(Action::Cut { from: some.into(), to: others.into(), is_both: true })
-    }
-
-    /// Nothing passes from some hosts to others; the way back is open (rows F08, F09).
-    pub fn one_way(from: impl Into<Hosts>, to: impl Into<Hosts>) -> Control {
-        Control::new(Action::Cut { from: from.into(), to: to.into(), is_both: false })
-    }
-
-    /// What an end of the connections sends waits, as where a firewall forgot one direction of a
-    /// flow; a handshake is let through. Connections that are dialed later are held too. Facts as
-    /// for a partition.
-    pub fn hold(from: End, on: Connections) -> Control {
-        Control::new(Action::Hold { on, from: from.alone(), after: 0 })
-    }
-
-    /// Replies wait: "the request was processed and the reply was lost" (rows F08, F09).
-    pub fn hold_replies(on: Connections) -> Control {
-        Control::hold(End::Acceptor, on)
-    }
-
-    /// The connections are silent: they stand, and nothing passes either way (rows F05, F13).
-    pub fn silence(on: Connections) -> Control {
-        Control::new(Action::Hold { on, from: &End::BOTH, after: 0 })
-    }
-
-    /// Lets so many bytes of a held direction arrive first, counted from the beginning of the
-    /// control, or of the connection where that is later.
-    #[must_use]
-    pub fn after_bytes(mut self, bytes: u64) -> Control {
-        if let Action::Hold { after, .. } = &mut self.action {
-            *after = bytes;
-        }
-        self
-    }
-
-    /// Resets both ends of the connections that stand then, as a box on the way that lost its
-    /// table (RFC 9293, 3.10.7.4; rows B16, B18).
-    pub fn reset(on: Connections) -> Control {
-        Control::new(Action::Reset { on, ends: &End::BOTH })
-    }
-
-    /// Resets one end; the other learns of it when it sends (row F18).
-    pub fn reset_end(end: End, on: Connections) -> Control {
-        Control::new(Action::Reset { on, ends: end.alone() })
-    }
-
-    /// Dials to the hosts are refused, as by a firewall that rejects (row A01).
-    pub fn refuse(to: impl Into<Hosts>) -> Control {
-        Control::new(Action::Dials { to: to.into(), dials: Dials::Refused })
-    }
-
-    /// Dials to the hosts vanish: each SYN is sent again after 1, 3, 7, … seconds (rows F01, F02).
-    pub fn black_hole(to: impl Into<Hosts>) -> Control {
-        Control::new(Action::Dials { to: to.into(), dials: Dials::Dropped })
-    }
-
-    /// Programs of the hosts are late to accept: dials succeed until the backlog is full (rows A06,
-    /// A08, A09).
-    pub fn stop_accepting(on: impl Into<Hosts>) -> Control {
-        Control::new(Action::StopAccepting { on: on.into() })
-    }
-
-    /// What an end of the connections sends arrives at so many bytes each so often, as where its
-    /// peer is slow to read (rows D05, D13).
-    pub fn throttle(from: End, on: Connections, bytes: u32, every: Duration) -> Control {
-        Control::new(Action::Pace { on, from, pace: Pace { bytes, every } })
-    }
-
-    /// Segments take so long from some hosts to others.
-    pub fn latency(from: impl Into<Hosts>, to: impl Into<Hosts>, latency: Duration) -> Control {
-        Control::new(Action::Latency { from: from.into(), to: to.into(), latency })
-    }
-
     /// Sets when it ends. A reset is over at once.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units, Until};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// let pause = sim.at(1.s(), Control::pause(&db).until(Until::After(2.s())));
+    /// sim.client("client", move |_| {
+    ///     let pause = pause.clone();
+    ///     async move {
+    ///         tokio::time::sleep(4.s()).await;
+    ///         assert!(!pause.is_active());
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn until(mut self, until: Until) -> Control {
         self.until = until;
@@ -394,83 +309,5 @@ impl Control {
             Action::Life { act, .. } => act.is_moment(),
             action => matches!(action, Action::Reset { .. }),
         }
-    }
-}
-
-/// A control that was given to a run.
-#[derive(Clone, Debug, Default)]
-pub struct Handle {
-    is_released: Rc<Cell<bool>>,
-    is_active: Rc<Cell<bool>>,
-}
-
-impl Handle {
-    /// Ends the control, whatever it was to wait for; one that has not begun never does.
-    pub fn release(&self) {
-        self.is_released.set(true);
-    }
-
-    /// Whether the control is in force.
-    pub fn is_active(&self) -> bool {
-        self.is_active.get()
-    }
-
-    pub(crate) fn is_released(&self) -> bool {
-        self.is_released.get()
-    }
-
-    pub(crate) fn set_active(&self, is_active: bool) {
-        self.is_active.set(is_active);
-    }
-}
-
-/// Gives controls from inside a run: from operations, checkers and nodes.
-///
-/// ```
-/// # use sim_core::Sim;
-/// use sim_core::control::{Control, Controls, Handle, Units};
-///
-/// # fn build(sim: &mut Sim) {
-/// let db = sim.node("db", |_| std::future::pending::<()>());
-/// let controls: Controls = sim.controls();
-/// sim.client("operator", move |_| {
-///     let (db, controls) = (db.clone(), controls.clone());
-///     async move {
-///         let isolated: Handle = controls.apply(Control::refuse(&db));
-///         tokio::time::sleep(1.s()).await;
-///         assert!(isolated.is_active());
-///         isolated.release();
-///     }
-/// });
-/// # }
-/// # sim_core::sweep::test(&sim_core::Target::new("operator", build), 0..4);
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct Controls(Rc<RefCell<Vec<(Control, Handle)>>>);
-
-impl Controls {
-    /// Puts a control in force once every machine is idle, before the next event.
-    ///
-    /// What the destructors of a process that is over ask for does not come.
-    ///
-    /// # Panics
-    /// Where it is about a host that is not of the run.
-    #[track_caller]
-    pub fn apply(&self, control: Control) -> Handle {
-        let handle = Handle::default();
-        let world = hostsim::seam::current();
-        if world.as_ref().is_some_and(|world| world.is_over()) {
-            return handle;
-        }
-        if let Some(world) = world {
-            let count = world.network().hosts().count();
-            control.check_hosts(count);
-        }
-        self.0.borrow_mut().push((control, handle.clone()));
-        handle
-    }
-
-    pub(crate) fn take_all(&self) -> Vec<(Control, Handle)> {
-        std::mem::take(&mut self.0.borrow_mut())
     }
 }

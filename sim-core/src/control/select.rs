@@ -61,6 +61,34 @@ impl From<Vec<HostId>> for Hosts {
 type Predicate = Rc<dyn Fn(&ConnectionView) -> bool>;
 
 /// Some connections: those that meet every condition given.
+///
+/// ```
+/// use sim_core::control::{Connections, Control, Units};
+/// use tokio::io::AsyncReadExt;
+/// use tokio::net::TcpStream;
+/// # use sim_core::Sim;
+/// # fn build(sim: &mut Sim) {
+/// # let server = sim.node("server", |process| async move {
+/// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+/// #     while let Ok((mut stream, _)) = listener.accept().await {
+/// #         tokio::task::spawn_local(async move {
+/// #             let (mut from, mut to) = stream.split();
+/// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+/// #         });
+/// #     }
+/// # });
+/// let lucky = sim.client("lucky", |_| async {
+///     let mut stream = TcpStream::connect("server:7").await.unwrap();
+///     tokio::time::timeout(9.s(), stream.read_u8()).await.expect_err("it stands");
+/// });
+/// let unlucky = sim.client("unlucky", |_| async {
+///     let mut stream = TcpStream::connect("server:7").await.unwrap();
+///     stream.read_u8().await.expect_err("it is reset");
+/// });
+/// sim.at(5.s(), Control::reset(Connections::from(&unlucky).port(7)));
+/// # }
+/// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+/// ```
 #[derive(Clone, Default)]
 pub struct Connections {
     from: Option<Hosts>,
@@ -72,26 +100,126 @@ pub struct Connections {
 
 impl Connections {
     /// Every connection.
+    ///
+    /// ```
+    /// use sim_core::control::{Connections, Control, Units};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// sim.at(1.s(), Control::reset(Connections::all()));
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn all() -> Connections {
         Connections::default()
     }
 
     /// Those that some hosts dialed.
+    ///
+    /// ```
+    /// use sim_core::control::{Connections, Control, Units};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// let client = sim.client("client", |_| async { tokio::time::sleep(2.s()).await });
+    /// sim.at(1.s(), Control::silence(Connections::from(&client)));
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn from(hosts: impl Into<Hosts>) -> Connections {
         Connections { from: Some(hosts.into()), ..Connections::default() }
     }
 
     /// Those to some hosts.
+    ///
+    /// ```
+    /// use sim_core::control::{Connections, Control, Units};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// sim.at(1.s(), Control::hold_replies(Connections::to(&server)));
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn to(hosts: impl Into<Hosts>) -> Connections {
         Connections { to: Some(hosts.into()), ..Connections::default() }
     }
 
     /// The one of this number, in the order of the dials, from zero.
+    ///
+    /// ```
+    /// use sim_core::control::{Connections, Control, Units};
+    /// use tokio::io::AsyncReadExt;
+    /// use tokio::net::TcpStream;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// sim.at(5.s(), Control::reset(Connections::one(0)));
+    /// sim.client("client", |_| async {
+    ///     let mut first = TcpStream::connect("server:7").await.unwrap();
+    ///     let mut second = TcpStream::connect("server:7").await.unwrap();
+    ///     first.read_u8().await.expect_err("it is reset");
+    ///     tokio::time::timeout(9.s(), second.read_u8()).await.expect_err("it stands");
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn one(number: u32) -> Connections {
         Connections { one: Some(number), ..Connections::default() }
     }
 
     /// Only those dialed by some hosts.
+    ///
+    /// ```
+    /// use sim_core::control::{Connections, Control, Units};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// let client = sim.client("client", |_| async { tokio::time::sleep(2.s()).await });
+    /// sim.at(1.s(), Control::reset(Connections::to(&server).dialed_by(&client)));
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn dialed_by(mut self, hosts: impl Into<Hosts>) -> Connections {
         self.from = Some(hosts.into());
@@ -99,6 +227,25 @@ impl Connections {
     }
 
     /// Only those to this port.
+    ///
+    /// ```
+    /// use sim_core::control::{Connections, Control, Units};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// // What it serves is held; its metrics, on another port, are not.
+    /// sim.at(1.s(), Control::silence(Connections::to(&server).port(7)));
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn port(mut self, port: u16) -> Connections {
         self.port = Some(port);
@@ -106,6 +253,26 @@ impl Connections {
     }
 
     /// Only those that a predicate holds for.
+    ///
+    /// ```
+    /// use sim_core::control::{Connections, Control, Units};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// // Those alone whose dialer waits for an acknowledgment.
+    /// let busy = Connections::to(&server).that(|connection| connection.unacknowledged[0] > 0);
+    /// sim.at(1.s(), Control::reset(busy));
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn that(mut self, predicate: impl Fn(&ConnectionView) -> bool + 'static) -> Connections {
         self.predicate = Some(Rc::new(predicate));

@@ -38,6 +38,13 @@ pub struct Seed([u8; 32]);
 
 impl Seed {
     /// Makes the root of the tree that `number` names.
+    ///
+    /// ```
+    /// use sim_core::seed::Seed;
+    ///
+    /// assert_eq!(Seed::root(7), Seed::root(7));
+    /// assert_ne!(Seed::root(7), Seed::root(8));
+    /// ```
     pub fn root(number: u64) -> Seed {
         let mut hash = Sha256::new();
         hash.update(ROOT_DOMAIN);
@@ -46,16 +53,37 @@ impl Seed {
     }
 
     /// Makes a seed of bytes that came from elsewhere, as they are.
+    ///
+    /// ```
+    /// use sim_core::seed::Seed;
+    ///
+    /// assert_eq!(Seed::from_bytes([7; 32]).bytes(), [7; 32]);
+    /// ```
     pub const fn from_bytes(bytes: [u8; 32]) -> Seed {
         Seed(bytes)
     }
 
     /// Gives the child at `label`.
+    ///
+    /// ```
+    /// use sim_core::seed::Seed;
+    ///
+    /// let root = Seed::root(7);
+    /// assert_ne!(root.child("a").child("b"), root.child("ab"));
+    /// ```
     pub fn child(&self, label: &str) -> Seed {
         Seed(self.labeled(label).finalize().into())
     }
 
     /// Gives the `n`-th child at `label`, which no [`child`](Seed::child) is equal to.
+    ///
+    /// ```
+    /// use sim_core::seed::Seed;
+    ///
+    /// let host = |number| Seed::root(7).child_n("host", number);
+    /// assert_ne!(host(0), host(1));
+    /// assert_ne!(host(0), Seed::root(7).child("host"));
+    /// ```
     pub fn child_n(&self, label: &str, n: u64) -> Seed {
         let mut hash = self.labeled(label);
         hash.update(n.to_le_bytes());
@@ -63,11 +91,26 @@ impl Seed {
     }
 
     /// Starts the stream of this seed, at its beginning each time.
+    ///
+    /// ```
+    /// use rand_core::Rng;
+    /// use sim_core::seed::Seed;
+    ///
+    /// let mut bytes = [0; 16];
+    /// Seed::root(7).child("payload").stream().fill_bytes(&mut bytes);
+    /// assert_ne!(bytes, [0; 16]);
+    /// ```
     pub fn stream(&self) -> Stream {
         Stream(Pcg64::from_seed(self.0))
     }
 
     /// Gives the 32 bytes.
+    ///
+    /// ```
+    /// use sim_core::seed::Seed;
+    ///
+    /// assert_ne!(Seed::root(7).bytes(), Seed::root(8).bytes());
+    /// ```
     pub const fn bytes(&self) -> [u8; 32] {
         self.0
     }

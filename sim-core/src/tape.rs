@@ -15,6 +15,17 @@ use core::ops::Range;
 use crate::source::{Choice, Lane, Lanes, Width};
 
 /// What a span of choices decided together.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::run::{Input, run};
+/// use sim_core::tape::SpanKind;
+/// use std::time::Duration;
+///
+/// let target = Target::new("kv", |sim| drop(sim.dimension("batch", 9)));
+/// let tape = run(&target, &Input::Seed(7), Duration::from_secs(60)).tape;
+/// assert!(tape.spans().any(|span| span.kind == SpanKind::Swarm));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SpanKind {
     /// The run's configuration, or one dimension of it.
@@ -31,6 +42,12 @@ pub enum SpanKind {
 
 impl SpanKind {
     /// Gives the name.
+    ///
+    /// ```
+    /// use sim_core::tape::SpanKind;
+    ///
+    /// assert_eq!(SpanKind::Operation.name(), "operation");
+    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             SpanKind::Swarm => "swarm",
@@ -43,6 +60,18 @@ impl SpanKind {
 }
 
 /// A run of choices that belong together.
+///
+/// ```
+/// use sim_core::source::{Choice, Lane, Source};
+/// use sim_core::tape::{Span, SpanKind};
+///
+/// let mut source = Source::from_bytes(&[]);
+/// source.open(SpanKind::Fault, "reset");
+/// source.draw(Lane::Fault, Choice::one("when"), 9);
+/// source.close();
+/// let Span { kind, label, choices } = source.tape().spans().next().expect("it was opened");
+/// assert_eq!((kind, label, choices), (SpanKind::Fault, "reset", 0..1));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// What the choices decided.
@@ -54,6 +83,16 @@ pub struct Span {
 }
 
 /// One choice of the tape.
+///
+/// ```
+/// use sim_core::source::{Choice, Lane, Source};
+///
+/// let mut source = Source::from_bytes(&[1, 7]);
+/// source.draw(Lane::Swarm, Choice::one("batch"), 9);
+/// let entry = source.tape().iter().next().expect("it was drawn");
+/// assert_eq!((entry.lane, entry.label), (Lane::Swarm, "batch"));
+/// assert_eq!(entry.to_string(), "swarm batch 7/9");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'t> {
     /// Which lane was read.
@@ -65,6 +104,16 @@ pub struct Entry<'t> {
 }
 
 /// What a choice gave.
+///
+/// ```
+/// use sim_core::source::{Lane, Source};
+/// use sim_core::tape::Drawn;
+///
+/// let mut source = Source::from_bytes(&[2, 1, 2]);
+/// source.window(Lane::Swarm, "key", 2);
+/// let entry = source.tape().iter().next().expect("it was drawn");
+/// assert_eq!(entry.drawn, Drawn::Bytes(&[1, 2]));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drawn<'t> {
     /// A value in `0..=max`.
@@ -152,21 +201,57 @@ struct SpanRecord {
 
 impl Tape {
     /// Gives the number of choices.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    ///
+    /// let mut source = Source::from_bytes(&[]);
+    /// source.draw(Lane::App, Choice::one("batch"), 9);
+    /// source.draw(Lane::App, Choice::one("nothing to decide"), 0);
+    /// assert_eq!(source.tape().len(), 1);
+    /// ```
     pub fn len(&self) -> usize {
         self.records.len()
     }
 
     /// Says whether there is no choice.
+    ///
+    /// ```
+    /// use sim_core::source::Source;
+    ///
+    /// assert!(Source::from_seed(7).tape().is_empty(), "nothing is drawn yet");
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
     /// Iterates over the choices in the order they were made.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::run::{Input, run};
+    /// use std::time::Duration;
+    ///
+    /// let target = Target::new("kv", |sim| drop(sim.dimension("batch", 9)));
+    /// let tape = run(&target, &Input::Seed(7), Duration::from_secs(60)).tape;
+    /// assert!(tape.iter().any(|entry| entry.label == "batch"));
+    /// ```
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Entry<'_>> + DoubleEndedIterator {
         self.records.iter().map(|record| self.entry(record))
     }
 
     /// Iterates over the spans in the order they were opened.
+    ///
+    /// ```
+    /// use sim_core::source::Source;
+    /// use sim_core::tape::SpanKind;
+    ///
+    /// let mut source = Source::from_bytes(&[]);
+    /// source.open(SpanKind::Operation, "outer");
+    /// source.open(SpanKind::Event, "inner");
+    /// let labels: Vec<&str> = source.tape().spans().map(|span| span.label).collect();
+    /// assert_eq!(labels, ["outer", "inner"]);
+    /// ```
     pub fn spans(&self) -> impl ExactSizeIterator<Item = Span> + DoubleEndedIterator {
         self.spans.iter().map(|span| Span {
             kind: span.kind,
@@ -178,6 +263,14 @@ impl Tape {
     /// Gives the bytes of each lane, every choice at its full width.
     ///
     /// So the bytes of a lane's choices follow each other without a gap; zeros at the end stay.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    ///
+    /// let mut source = Source::from_bytes(&[]);
+    /// source.draw(Lane::App, Choice::two("size"), 999);
+    /// assert_eq!(source.tape().to_lanes().lane(Lane::App), [0, 0], "at its full width");
+    /// ```
     pub fn to_lanes(&self) -> Lanes {
         let mut lanes = Lanes::default();
         for entry in self.iter() {
@@ -193,6 +286,18 @@ impl Tape {
     }
 
     /// Gives the canonical input of these choices: no zeros at the end of a lane.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::run::{Input, run};
+    /// use std::time::Duration;
+    ///
+    /// let target = Target::new("kv", |sim| drop(sim.dimension("batch", 9)));
+    /// let minute = Duration::from_secs(60);
+    /// let found = run(&target, &Input::Seed(7), minute);
+    /// let again = run(&target, &Input::Bytes(found.tape.to_bytes()), minute);
+    /// assert_eq!(again.hash, found.hash, "the bytes make the run that the seed made");
+    /// ```
     pub fn to_bytes(&self) -> Vec<u8> {
         self.to_lanes().canonical().encode()
     }

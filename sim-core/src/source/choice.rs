@@ -33,6 +33,12 @@ pub enum Width {
 
 impl Width {
     /// Gives the number of bytes.
+    ///
+    /// ```
+    /// use sim_core::source::Width;
+    ///
+    /// assert_eq!([Width::One, Width::Two, Width::Four, Width::Eight].map(Width::bytes), [1, 2, 4, 8]);
+    /// ```
     #[inline]
     pub const fn bytes(self) -> usize {
         match self {
@@ -44,6 +50,12 @@ impl Width {
     }
 
     /// Gives the largest value that the bytes can hold.
+    ///
+    /// ```
+    /// use sim_core::source::Width;
+    ///
+    /// assert_eq!((Width::One.value_max(), Width::Two.value_max()), (255, 65_535));
+    /// ```
     #[inline]
     pub const fn value_max(self) -> u64 {
         u64::MAX >> (64 - 8 * self.bytes())
@@ -72,21 +84,45 @@ pub struct Choice {
 
 impl Choice {
     /// Makes a kind of draw that reads one byte.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Width};
+    ///
+    /// assert_eq!(Choice::one("batch").width, Width::One);
+    /// ```
     pub const fn one(label: &'static str) -> Choice {
         Choice { label, width: Width::One }
     }
 
     /// Makes a kind of draw that reads two bytes.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Width};
+    ///
+    /// assert_eq!(Choice::two("latency").width, Width::Two);
+    /// ```
     pub const fn two(label: &'static str) -> Choice {
         Choice { label, width: Width::Two }
     }
 
     /// Makes a kind of draw that reads four bytes.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Width};
+    ///
+    /// assert_eq!(Choice::four("offset").width, Width::Four);
+    /// ```
     pub const fn four(label: &'static str) -> Choice {
         Choice { label, width: Width::Four }
     }
 
     /// Makes a kind of draw that reads eight bytes.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Width};
+    ///
+    /// assert_eq!(Choice::eight("key").width, Width::Eight);
+    /// ```
     pub const fn eight(label: &'static str) -> Choice {
         Choice { label, width: Width::Eight }
     }
@@ -119,6 +155,12 @@ impl Ratio {
     /// # Panics
     ///
     /// If the denominator is zero or less than the numerator.
+    ///
+    /// ```
+    /// use sim_core::source::Ratio;
+    ///
+    /// assert_eq!(Ratio::new(1, 8).to_string(), "1/8");
+    /// ```
     #[track_caller]
     pub const fn new(numerator: u64, denominator: u64) -> Ratio {
         assert!(denominator > 0, "a ratio needs a denominator above zero");
@@ -127,11 +169,23 @@ impl Ratio {
     }
 
     /// Gives how many of the values are the unlikely side.
+    ///
+    /// ```
+    /// use sim_core::source::Ratio;
+    ///
+    /// assert_eq!(Ratio::new(3, 8).numerator(), 3);
+    /// ```
     pub const fn numerator(self) -> u64 {
         self.numerator
     }
 
     /// Gives how many values there are; never zero.
+    ///
+    /// ```
+    /// use sim_core::source::Ratio;
+    ///
+    /// assert_eq!(Ratio::new(3, 8).denominator(), 8);
+    /// ```
     pub const fn denominator(self) -> u64 {
         self.denominator
     }

@@ -76,6 +76,15 @@ impl Source {
     /// # Panics
     ///
     /// If the range is empty, or its length does not fit the choice's width.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    ///
+    /// let mut source = Source::from_bytes(&[1, 2]);
+    /// let replicas = Choice::one("replicas");
+    /// assert_eq!(source.range(Lane::Swarm, replicas, 3..=7), 5);
+    /// assert_eq!(source.range(Lane::Swarm, replicas, 3..=7), 3, "exhausted: the start");
+    /// ```
     #[inline]
     #[track_caller]
     pub fn range(&mut self, lane: Lane, choice: Choice, range: RangeInclusive<u64>) -> u64 {
@@ -93,6 +102,14 @@ impl Source {
     /// # Panics
     ///
     /// If there is no item, or more than the choice's width can say.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    ///
+    /// let mut source = Source::from_bytes(&[1, 2]);
+    /// let item = source.choose(Lane::Swarm, Choice::one("backend"), &["memory", "file", "raft"]);
+    /// assert_eq!(*item, "raft");
+    /// ```
     #[inline]
     #[track_caller]
     pub fn choose<'t, T>(&mut self, lane: Lane, choice: Choice, items: &'t [T]) -> &'t T {
@@ -110,6 +127,15 @@ impl Source {
     /// # Panics
     ///
     /// If the denominator less one does not fit the choice's width.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Ratio, Source};
+    ///
+    /// let rare = Ratio::new(1, 10);
+    /// let mut source = Source::from_bytes(&[2, 9, 8]);
+    /// let mut is_lost = || source.chance(Lane::Swarm, Choice::one("loss"), rare);
+    /// assert_eq!([is_lost(), is_lost(), is_lost()], [true, false, false], "the top value alone");
+    /// ```
     #[inline]
     #[track_caller]
     pub fn chance(&mut self, lane: Lane, choice: Choice, ratio: Ratio) -> bool {
@@ -129,6 +155,16 @@ impl Source {
     /// # Panics
     ///
     /// If the unit is zero, or `max` in units does not fit the choice's width.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    /// use std::time::Duration;
+    ///
+    /// let (max, unit) = (Duration::from_secs(1), Duration::from_millis(10));
+    /// let mut source = Source::from_bytes(&[1, 7]);
+    /// let wait = source.duration(Lane::Swarm, Choice::one("wait"), max, unit);
+    /// assert_eq!(wait.as_millis(), 70);
+    /// ```
     #[track_caller]
     pub fn duration(
         &mut self,
@@ -153,6 +189,15 @@ impl Source {
     ///
     /// One draw in `0..=255`, whatever `max` is; 0 gives no time, 255 all of it. The choice is one
     /// byte wide.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    /// use std::time::Duration;
+    ///
+    /// let max = Duration::from_secs(51);
+    /// let mut source = Source::from_bytes(&[1, 5]);
+    /// assert_eq!(source.part(Lane::Swarm, Choice::one("pause"), max), Duration::from_secs(1));
+    /// ```
     #[track_caller]
     pub fn part(&mut self, lane: Lane, choice: Choice, max: Duration) -> Duration {
         let nanos = max.as_nanos() * u128::from(self.draw(lane, choice, 255)) / 255;
@@ -166,6 +211,15 @@ impl Source {
     /// # Determinism
     ///
     /// One draw in `0..=255`; 0 gives the 32,768th part of `max`. The choice is one byte wide.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    /// use std::time::Duration;
+    ///
+    /// let mut source = Source::from_bytes(&[2, 255, 239]);
+    /// let mut time = || source.doubling(Lane::Swarm, Choice::one("time"), Duration::from_secs(8));
+    /// assert_eq!((time().as_secs(), time().as_secs()), (8, 4), "sixteen steps are half of it");
+    /// ```
     #[track_caller]
     pub fn doubling(&mut self, lane: Lane, choice: Choice, max: Duration) -> Duration {
         let level = self.draw(lane, choice, 255) as u32;
@@ -182,6 +236,14 @@ impl Source {
     /// # Panics
     ///
     /// If the sum is 0, overflows, or does not fit the choice's width.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    ///
+    /// let mut source = Source::from_bytes(&[2, 89, 90]);
+    /// let mut kind = || source.weighted(Lane::Swarm, Choice::one("kind"), &[90, 10]);
+    /// assert_eq!((kind(), kind()), (0, 1));
+    /// ```
     #[track_caller]
     pub fn weighted(&mut self, lane: Lane, choice: Choice, weights: &[u64]) -> usize {
         let sum = weights.iter().try_fold(0_u64, |sum, &weight| sum.checked_add(weight));
@@ -208,6 +270,15 @@ impl Source {
     /// # Panics
     ///
     /// If there are more items than the choice's width can say.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    ///
+    /// let mut order = ["a", "b", "c"];
+    /// let mut source = Source::from_bytes(&[1, 2]);
+    /// source.shuffle(Lane::Swarm, Choice::one("order"), &mut order);
+    /// assert_eq!(order, ["c", "b", "a"]);
+    /// ```
     #[track_caller]
     pub fn shuffle<T>(&mut self, lane: Lane, choice: Choice, items: &mut [T]) {
         for place in 0..items.len() {
@@ -228,6 +299,20 @@ impl Source {
     /// # Panics
     ///
     /// If the type refuses zeros as well.
+    ///
+    /// ```
+    /// use arbitrary::Arbitrary;
+    /// use sim_core::source::{Lane, Source};
+    ///
+    /// #[derive(Arbitrary, Debug, PartialEq)]
+    /// enum Op {
+    ///     Get(u8),
+    ///     Put(u8),
+    /// }
+    ///
+    /// let mut calm = Source::from_bytes(&[]);
+    /// assert_eq!(calm.arbitrary::<Op>(Lane::Workload, "op"), Op::Get(0));
+    /// ```
     #[track_caller]
     pub fn arbitrary<T>(&mut self, lane: Lane, label: &'static str) -> T
     where

@@ -72,6 +72,12 @@ impl Lane {
     ];
 
     /// Gives the name, which is also the lane's label in the seed tree.
+    ///
+    /// ```
+    /// use sim_core::source::Lane;
+    ///
+    /// assert_eq!(Lane::ALL.map(Lane::name)[..2], ["swarm", "workload"]);
+    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Lane::Swarm => "swarm",
@@ -85,6 +91,12 @@ impl Lane {
     }
 
     /// Gives the place in [`Lane::ALL`].
+    ///
+    /// ```
+    /// use sim_core::source::Lane;
+    ///
+    /// assert!((0..Lane::COUNT).eq(Lane::ALL.map(Lane::index)));
+    /// ```
     pub const fn index(self) -> usize {
         self as usize
     }
@@ -116,6 +128,13 @@ impl Lanes {
     ///
     /// A length that is more than what is left, or more than a varint can say, takes what is
     /// left; a lane that the input does not reach is empty.
+    ///
+    /// ```
+    /// use sim_core::source::{Lane, Lanes};
+    ///
+    /// let lanes = Lanes::decode(&[200, 1, 7]);
+    /// assert_eq!(lanes.lane(Lane::Swarm), [7], "a length past the end takes what is left");
+    /// ```
     pub fn decode(input: &[u8]) -> Lanes {
         let mut lanes = Lanes::default();
         let mut rest = input;
@@ -132,6 +151,15 @@ impl Lanes {
     ///
     /// So lanes that are all empty are the empty input. It does not remove zeros at a lane's
     /// end: see [`canonical`](Lanes::canonical).
+    ///
+    /// ```
+    /// use sim_core::source::{Lane, Lanes};
+    ///
+    /// let mut lanes = Lanes::default();
+    /// lanes.lane_mut(Lane::Workload).extend([5, 6]);
+    /// assert_eq!(lanes.encode(), [0, 2, 5, 6]);
+    /// assert_eq!(Lanes::decode(&lanes.encode()), lanes);
+    /// ```
     pub fn encode(&self) -> Vec<u8> {
         let used = self.0.iter().rposition(|bytes| !bytes.is_empty()).map_or(0, |last| last + 1);
         let bytes_count: usize = self.0.iter().map(Vec::len).sum();
@@ -146,6 +174,14 @@ impl Lanes {
     }
 
     /// Removes the zeros at the end of each lane, which no draw can tell from exhaustion.
+    ///
+    /// ```
+    /// use sim_core::source::{Lane, Lanes};
+    ///
+    /// let mut lanes = Lanes::default();
+    /// lanes.lane_mut(Lane::Swarm).extend([0, 5, 0, 0]);
+    /// assert_eq!(lanes.canonical().lane(Lane::Swarm), [0, 5]);
+    /// ```
     #[must_use]
     pub fn canonical(mut self) -> Lanes {
         for bytes in &mut self.0 {
@@ -156,16 +192,38 @@ impl Lanes {
     }
 
     /// Gives the bytes of a lane.
+    ///
+    /// ```
+    /// use sim_core::source::{Lane, Lanes};
+    ///
+    /// assert_eq!(Lanes::decode(&[1, 9]).lane(Lane::Swarm), [9]);
+    /// ```
     pub fn lane(&self, lane: Lane) -> &[u8] {
         &self.0[lane.index()]
     }
 
     /// Gives the bytes of a lane, to be changed.
+    ///
+    /// ```
+    /// use sim_core::source::{Lane, Lanes};
+    ///
+    /// // Knock one dimension of a run out.
+    /// let mut lanes = Lanes::decode(&[3, 1, 2, 3]);
+    /// lanes.lane_mut(Lane::Swarm)[1] = 0;
+    /// assert_eq!(lanes.encode(), [3, 1, 0, 3]);
+    /// ```
     pub fn lane_mut(&mut self, lane: Lane) -> &mut Vec<u8> {
         &mut self.0[lane.index()]
     }
 
     /// Says whether no lane has a byte.
+    ///
+    /// ```
+    /// use sim_core::source::Lanes;
+    ///
+    /// assert!(Lanes::decode(&[]).is_empty());
+    /// assert!(!Lanes::decode(&[1, 0]).is_empty(), "a zero is a byte");
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(Vec::is_empty)
     }

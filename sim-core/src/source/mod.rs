@@ -63,6 +63,15 @@ pub struct Source {
 
 impl Source {
     /// Makes the source of an input; every string of bytes is one.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    ///
+    /// // The swarm lane has one byte, the others none.
+    /// let mut source = Source::from_bytes(&[1, 42]);
+    /// assert_eq!(source.draw(Lane::Swarm, Choice::one("batch"), 255), 42);
+    /// assert_eq!(source.draw(Lane::Workload, Choice::one("go on"), 255), 0);
+    /// ```
     pub fn from_bytes(input: &[u8]) -> Source {
         Source::from_lanes(Lanes::decode(input))
     }
@@ -91,6 +100,15 @@ impl Source {
     }
 
     /// Makes the source of lanes that are decoded already.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Lanes, Source};
+    ///
+    /// let mut lanes = Lanes::default();
+    /// lanes.lane_mut(Lane::Fault).push(3);
+    /// let mut source = Source::from_lanes(lanes);
+    /// assert_eq!(source.draw(Lane::Fault, Choice::one("kind"), 9), 3);
+    /// ```
     pub fn from_lanes(lanes: Lanes) -> Source {
         Source { feed: Feed::from_lanes(lanes), tape: Tape::default() }
     }
@@ -100,6 +118,14 @@ impl Source {
     /// Each lane has its own stream, the one at `lane`, then the lane's name, below
     /// [`Seed::root`](crate::seed::Seed::root). A draw takes one word of it and keeps the low
     /// bytes that the bytes feed would have read.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    ///
+    /// let first = |seed| Source::from_seed(seed).draw(Lane::App, Choice::eight("key"), u64::MAX);
+    /// assert_eq!(first(7), first(7));
+    /// assert_ne!(first(7), first(8));
+    /// ```
     pub fn from_seed(seed: u64) -> Source {
         Source { feed: Feed::from_seed(seed), tape: Tape::default() }
     }
@@ -121,6 +147,16 @@ impl Source {
     }
 
     /// Makes the source of choices that are found by their labels.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Script, Source};
+    ///
+    /// let mut script = Script::default();
+    /// script.push(Lane::App, "batch", &[3]);
+    /// let mut source = Source::from_script(script);
+    /// assert_eq!(source.draw(Lane::App, Choice::one("other"), 9), 0, "it has no such choice");
+    /// assert_eq!(source.draw(Lane::App, Choice::one("batch"), 9), 3);
+    /// ```
     pub fn from_script(script: Script) -> Source {
         Source { feed: Feed::Script(Box::new(script)), tape: Tape::default() }
     }
@@ -137,6 +173,15 @@ impl Source {
     /// # Panics
     ///
     /// If `max` does not fit the choice's width.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    ///
+    /// let mut source = Source::from_bytes(&[2, 7, 12]);
+    /// let dice = Choice::one("dice");
+    /// assert_eq!(source.draw(Lane::Swarm, dice, 9), 7, "a small byte is the value itself");
+    /// assert_eq!(source.draw(Lane::Swarm, dice, 9), 2, "what is past the bound is taken into it");
+    /// ```
     #[inline]
     #[track_caller]
     pub fn draw(&mut self, lane: Lane, choice: Choice, max: u64) -> u64 {
@@ -184,17 +229,46 @@ impl Source {
     }
 
     /// Fills a buffer with the next bytes of a lane, like [`window`](Source::window).
+    ///
+    /// ```
+    /// use sim_core::source::{Lane, Source};
+    ///
+    /// let mut buffer = [9; 3];
+    /// Source::from_bytes(&[2, 1, 2]).window_into(Lane::Swarm, "key", &mut buffer);
+    /// assert_eq!(buffer, [1, 2, 0], "bytes that the lane has not are zero");
+    /// ```
     pub fn window_into(&mut self, lane: Lane, label: &'static str, buffer: &mut [u8]) {
         let length = buffer.len();
         buffer.copy_from_slice(self.take_window(lane, label, length));
     }
 
     /// Gives a view of one lane for what takes a random number generator.
+    ///
+    /// ```
+    /// use rand_core::Rng;
+    /// use sim_core::source::{Lane, Source};
+    ///
+    /// let mut source = Source::from_bytes(&[4, 1, 0, 0, 0]);
+    /// assert_eq!(source.rng(Lane::Swarm, "number").next_u32(), 1);
+    /// ```
     pub fn rng(&mut self, lane: Lane, label: &'static str) -> LaneRng<'_> {
         LaneRng::new(self, lane, label)
     }
 
     /// Opens a span: the draws until its [`close`](Source::close) belong together.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    /// use sim_core::tape::SpanKind;
+    ///
+    /// let mut source = Source::from_bytes(&[]);
+    /// source.open(SpanKind::Operation, "put");
+    /// source.draw(Lane::Workload, Choice::one("key"), 9);
+    /// source.draw(Lane::Workload, Choice::one("value"), 9);
+    /// source.close();
+    /// let span = source.tape().spans().next().expect("it was opened");
+    /// assert_eq!((span.label, span.choices), ("put", 0..2));
+    /// ```
     pub fn open(&mut self, kind: SpanKind, label: &'static str) {
         self.feed.open(kind, label);
         self.tape.open(kind, label);
@@ -205,6 +279,18 @@ impl Source {
     /// # Panics
     ///
     /// If no span is open.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    /// use sim_core::tape::SpanKind;
+    ///
+    /// let mut source = Source::from_bytes(&[]);
+    /// source.open(SpanKind::Operation, "put");
+    /// source.close();
+    /// source.draw(Lane::App, Choice::one("later"), 9);
+    /// let span = source.tape().spans().next().expect("it was opened");
+    /// assert_eq!(span.choices, 0..0, "what came later is not of it");
+    /// ```
     #[track_caller]
     pub fn close(&mut self) {
         self.feed.close();
@@ -216,16 +302,43 @@ impl Source {
     /// It is for reports. It must not decide: a tape does not keep the zeros at the end of a
     /// lane, so a replay is exhausted earlier than its original, and a seeded lane never is.
     /// A loop ends by a draw whose 0 means stop.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    ///
+    /// let mut source = Source::from_bytes(&[1, 5]);
+    /// assert!(!source.is_exhausted(Lane::Swarm) && source.is_exhausted(Lane::App));
+    /// source.draw(Lane::Swarm, Choice::one("batch"), 9);
+    /// assert!(source.is_exhausted(Lane::Swarm));
+    /// assert!(!Source::from_seed(7).is_exhausted(Lane::Swarm));
+    /// ```
     pub fn is_exhausted(&self, lane: Lane) -> bool {
         self.feed.is_exhausted(lane)
     }
 
     /// Gives the choices so far.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    ///
+    /// let mut source = Source::from_seed(7);
+    /// source.draw(Lane::Swarm, Choice::one("batch"), 9);
+    /// assert_eq!(source.tape().len(), 1);
+    /// ```
     pub fn tape(&self) -> &Tape {
         &self.tape
     }
 
     /// Gives the choices of the run that is over.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Source};
+    ///
+    /// let mut source = Source::from_seed(7);
+    /// let batch = source.draw(Lane::Swarm, Choice::one("batch"), 9);
+    /// let mut replay = Source::from_bytes(&source.into_tape().to_bytes());
+    /// assert_eq!(replay.draw(Lane::Swarm, Choice::one("batch"), 9), batch);
+    /// ```
     pub fn into_tape(self) -> Tape {
         self.tape
     }

@@ -19,6 +19,17 @@ use super::{Choice, Lane, Source};
 /// A `u32` is one draw of four bytes, a `u64` one draw of eight, filled bytes are one window.
 ///
 /// [`Source::window`] shows one.
+///
+/// ```
+/// use rand_core::Rng;
+/// use sim_core::source::{Lane, LaneRng, Source};
+///
+/// let mut source = Source::from_seed(7);
+/// let mut rng: LaneRng<'_> = source.rng(Lane::App, "jitter");
+/// let first = rng.next_u64();
+/// assert_ne!(rng.next_u64(), first);
+/// assert_eq!(source.tape().len(), 2, "each is a choice of the run");
+/// ```
 #[derive(Debug)]
 pub struct LaneRng<'s> {
     source: &'s mut Source,

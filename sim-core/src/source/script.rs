@@ -58,6 +58,15 @@ struct Line {
 
 impl Script {
     /// Appends a choice: the little-endian bytes of a value, or a window's as they are.
+    ///
+    /// ```
+    /// use sim_core::source::{Choice, Lane, Script, Source};
+    ///
+    /// let mut script = Script::default();
+    /// script.push(Lane::Swarm, "latency", &300_u16.to_le_bytes());
+    /// let mut source = Source::from_script(script);
+    /// assert_eq!(source.draw(Lane::Swarm, Choice::two("latency"), 1_000), 300);
+    /// ```
     pub fn push(&mut self, lane: Lane, label: &'static str, bytes: &[u8]) {
         let part = &mut self.parts[lane.index()];
         let start = part.bytes.len();
@@ -67,6 +76,15 @@ impl Script {
 
     /// Has draws that are new to the script give random bytes: what an edit calls up is not always
     /// calm.
+    ///
+    /// ```
+    /// use sim_core::seed::Seed;
+    /// use sim_core::source::{Choice, Lane, Script, Source};
+    ///
+    /// let first = |script| Source::from_script(script).draw(Lane::App, Choice::eight("new"), u64::MAX);
+    /// assert_eq!(first(Script::default()), 0);
+    /// assert_ne!(first(Script::default().filled(Seed::root(1))), 0);
+    /// ```
     #[must_use]
     pub fn filled(mut self, fill: Seed) -> Script {
         self.fill = Some(fill);

@@ -30,6 +30,13 @@ pub struct Violation(Failure);
 
 impl Violation {
     /// A violation found at the caller's place in the source.
+    ///
+    /// ```
+    /// use sim_core::Violation;
+    ///
+    /// let violation = |total: u64| Violation::new(format!("the total is {total}, not 100"));
+    /// assert_eq!(violation(99), violation(99), "one place in the source, one bug");
+    /// ```
     #[track_caller]
     pub fn new(message: impl Into<String>) -> Violation {
         Violation(Failure::new(Class::Correctness, place(Location::caller()), message))
@@ -118,6 +125,22 @@ pub trait Checker {
     ///
     /// # Errors
     /// What is violated.
+    ///
+    /// ```
+    /// use sim_core::{Checker, Violation};
+    ///
+    /// /// The versions that a replica has shown.
+    /// struct Versions(Vec<u64>);
+    ///
+    /// impl Checker for Versions {
+    ///     fn step(&mut self) -> Result<(), Violation> {
+    ///         if self.0.is_sorted() { Ok(()) } else { Err(Violation::new("a version went back")) }
+    ///     }
+    /// }
+    ///
+    /// assert!(Versions(vec![1, 2]).step().is_ok());
+    /// assert!(Versions(vec![2, 1]).step().is_err());
+    /// ```
     fn step(&mut self) -> Result<(), Violation> {
         Ok(())
     }
@@ -126,6 +149,22 @@ pub trait Checker {
     ///
     /// # Errors
     /// What is violated.
+    ///
+    /// ```
+    /// use sim_core::{Checker, Violation};
+    ///
+    /// /// How many jobs are not done.
+    /// struct Jobs(usize);
+    ///
+    /// impl Checker for Jobs {
+    ///     fn end(&mut self) -> Result<(), Violation> {
+    ///         if self.0 == 0 { Ok(()) } else { Err(Violation::new("a job is lost")) }
+    ///     }
+    /// }
+    ///
+    /// assert!(Jobs(1).step().is_ok(), "there is time yet");
+    /// assert!(Jobs(1).end().is_err());
+    /// ```
     fn end(&mut self) -> Result<(), Violation> {
         Ok(())
     }

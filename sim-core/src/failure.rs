@@ -52,11 +52,24 @@ impl Class {
     ];
 
     /// The class of this name.
+    ///
+    /// ```
+    /// use sim_core::failure::Class;
+    ///
+    /// assert_eq!(Class::from_name("leak"), Some(Class::Leak));
+    /// assert_eq!(Class::from_name("Leak"), None);
+    /// ```
     pub fn from_name(name: &str) -> Option<Class> {
         Class::ALL.into_iter().find(|class| class.name() == name)
     }
 
     /// The exit code of sweeps and replays that end with this class.
+    ///
+    /// ```
+    /// use sim_core::failure::Class;
+    ///
+    /// assert_eq!((Class::Correctness.exit_code(), Class::Excused.exit_code()), (110, 0));
+    /// ```
     pub const fn exit_code(self) -> u8 {
         match self {
             Class::Correctness => 110,
@@ -72,6 +85,13 @@ impl Class {
     }
 
     /// The name in reports and files.
+    ///
+    /// ```
+    /// use sim_core::failure::Class;
+    ///
+    /// assert_eq!(Class::Liveness.name(), "liveness");
+    /// assert!(Class::ALL.into_iter().all(|class| Class::from_name(class.name()) == Some(class)));
+    /// ```
     pub const fn name(self) -> &'static str {
         match self {
             Class::Correctness => "correctness",
@@ -118,17 +138,41 @@ pub struct Failure {
 
 impl Failure {
     /// A failure without details.
+    ///
+    /// ```
+    /// use sim_core::failure::{Class, Failure};
+    ///
+    /// let failure = Failure::new(Class::Correctness, "kv", "a reply is lost");
+    /// assert_eq!(failure.to_string(), "correctness at kv: a reply is lost");
+    /// assert!(failure.details.is_empty());
+    /// ```
     pub fn new(class: Class, origin: impl Into<String>, message: impl Into<String>) -> Failure {
         Failure { class, origin: origin.into(), message: message.into(), details: Vec::new() }
     }
 
     /// Whether both are the same bug.
+    ///
+    /// ```
+    /// use sim_core::failure::{Class, Failure};
+    ///
+    /// let lost = Failure::new(Class::Correctness, "kv", "reply 3 is lost");
+    /// assert!(lost.is_same_bug(&Failure::new(Class::Correctness, "kv", "reply 5 is lost")));
+    /// assert!(!lost.is_same_bug(&Failure::new(Class::Panic, "kv", "reply 3 is lost")));
+    /// ```
     pub fn is_same_bug(&self, other: &Failure) -> bool {
         self.class == other.class && self.origin == other.origin
     }
 
     /// Names the bug in eight hex digits, for tools that group reports: the same target, class and
     /// origin give the same name in every process and build.
+    ///
+    /// ```
+    /// use sim_core::failure::{Class, Failure};
+    ///
+    /// let failure = Failure::new(Class::Correctness, "kv", "reply 3 is lost");
+    /// assert_eq!(failure.fingerprint("kv").len(), 8);
+    /// assert_ne!(failure.fingerprint("kv"), failure.fingerprint("queue"), "another target");
+    /// ```
     pub fn fingerprint(&self, target: &str) -> String {
         let mut hash = Sha256::new();
         for part in [target, self.class.name(), &self.origin] {

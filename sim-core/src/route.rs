@@ -57,11 +57,36 @@ impl Route {
     }
 
     /// The name.
+    ///
+    /// ```
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let api = sim.node("api", |_| async {});
+    /// assert_eq!(sim.route("api.internal", &api).name(), "api.internal");
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The virtual address that the name resolves to.
+    ///
+    /// ```
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let api = sim.node("api", |_| async {});
+    /// let route = sim.route("api.internal", &api);
+    /// sim.client("client", move |_| {
+    ///     let address = route.address();
+    ///     async move {
+    ///         let mut found = tokio::net::lookup_host("api.internal:7").await.unwrap();
+    ///         assert_eq!(found.next(), Some((address, 7).into()));
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn address(&self) -> IpAddr {
         self.address
     }
@@ -70,6 +95,16 @@ impl Route {
     ///
     /// # Panics
     /// Outside of its run.
+    ///
+    /// ```
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let api = sim.node("api", |_| async {});
+    /// let route = sim.route("api.internal", &api);
+    /// assert_eq!(route.hosts(), api.hosts());
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[track_caller]
     pub fn hosts(&self) -> Vec<HostId> {
         let world = world();
@@ -78,13 +113,29 @@ impl Route {
     }
 
     /// Sets the hosts that take connections from now on; those that stand go on. Without hosts every
-    /// dial is refused.
+    /// dial is refused. What the destructors of a process that is over ask for does not come.
     ///
     /// # Panics
     /// Outside of its run, and where a host is not of it.
-    #[track_caller]
     ///
-    /// What the destructors of a process that is over ask for does not come.
+    /// ```
+    /// use tokio::net::TcpStream;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let api = sim.node("api", |_| async {});
+    /// let route = sim.route("api.internal", &api);
+    /// sim.client("operator", move |_| {
+    ///     let route = route.clone();
+    ///     async move {
+    ///         route.set([]);
+    ///         let error = TcpStream::connect("api.internal:7").await.unwrap_err();
+    ///         assert_eq!(error.kind(), std::io::ErrorKind::ConnectionRefused);
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
+    #[track_caller]
     pub fn set(&self, hosts: impl AsRef<[HostId]>) {
         let world = world();
         if world.is_over() {

@@ -55,6 +55,33 @@ use crate::process::Exit;
 use hostsim::agenda::{Class, Key};
 
 /// How a process crashes.
+///
+/// ```
+/// use sim_core::control::{Control, Units};
+/// use sim_core::lifecycle::Crash;
+/// use tokio::io::AsyncReadExt;
+/// use tokio::net::TcpStream;
+/// # use sim_core::Sim;
+/// # fn build(sim: &mut Sim) {
+/// # let server = sim.node("server", |process| async move {
+/// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+/// #     while let Ok((mut stream, _)) = listener.accept().await {
+/// #         tokio::task::spawn_local(async move {
+/// #             let (mut from, mut to) = stream.split();
+/// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+/// #         });
+/// #     }
+/// # });
+/// sim.at(5.s(), Control::crash(&server, Crash::Power));
+/// sim.client("client", |_| async {
+///     let mut stream = TcpStream::connect("server:7").await.unwrap();
+///     // Of a kill the kernel would tell; of a loss of power nobody does.
+///     let read = tokio::time::timeout(3_600.s(), stream.read_u8()).await;
+///     assert!(read.is_err());
+/// });
+/// # }
+/// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Crash {
     /// `SIGKILL`: its kernel closes its sockets with a FIN each, or a RST where bytes were unread or

@@ -63,6 +63,24 @@ pub struct Rollout {
 impl Rollout {
     /// A rollout of every replica of a node, or of some hosts: thirty seconds of grace, ready once
     /// started.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// use sim_core::lifecycle::Rollout;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// sim.at(1.s(), Control::rollout(Rollout::of(&db)));
+    /// sim.client("client", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(60.s()).await;
+    ///         assert_eq!((db.starts(0), db.is_up(0)), (2, true));
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn of(hosts: impl Into<Hosts>) -> Rollout {
         Rollout {
             hosts: hosts.into(),
@@ -75,6 +93,30 @@ impl Rollout {
     }
 
     /// Takes each replica out of a route before it is told to end, and puts it back once ready.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// use sim_core::lifecycle::Rollout;
+    /// use sim_core::node::NodeSpec;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let api = sim.node(NodeSpec::new("api").replicas(2..=2), |_| std::future::pending::<()>());
+    /// let route = sim.route("api.internal", &api);
+    /// let warm = Rollout::of(&api).ready(|look, _host| look.now.elapsed() >= 20.s());
+    /// sim.at(1.s(), Control::rollout(warm.route(&route)));
+    /// # sim.client("clock", |_| async { tokio::time::sleep(30.s()).await });
+    /// sim.client("client", move |_| {
+    ///     let route = route.clone();
+    ///     async move {
+    ///         tokio::time::sleep(2.s()).await;
+    ///         assert_eq!(route.hosts().len(), 1, "the first is not warm yet");
+    ///         tokio::time::sleep(60.s()).await;
+    ///         assert_eq!(route.hosts().len(), 2);
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn route(mut self, route: &Route) -> Rollout {
         self.route = Some(route.clone());
@@ -82,6 +124,28 @@ impl Rollout {
     }
 
     /// Starts another version of the program.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// use sim_core::lifecycle::Rollout;
+    /// use tokio::io::AsyncWriteExt;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// let next = Rollout::of(&db).grace(1.s()).to(|process| async move {
+    ///     process.stdout().write_all(b"version 2\n").await.unwrap();
+    /// });
+    /// sim.at(1.s(), Control::rollout(next));
+    /// sim.client("client", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(9.s()).await;
+    ///         assert_eq!(db.lines(0)[0].text, "version 2");
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn to<A, F, T>(mut self, app: A) -> Rollout
     where
@@ -94,6 +158,26 @@ impl Rollout {
     }
 
     /// Sets how long a process has to end before it is killed.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// use sim_core::lifecycle::Rollout;
+    /// use sim_core::process::{Exit, Signal};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// sim.at(1.s(), Control::rollout(Rollout::of(&db).grace(5.s())));
+    /// sim.client("client", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(9.s()).await;
+    ///         // It listens for no signal, so it needs no grace.
+    ///         assert_eq!(db.exits(0), [Exit::Signal(Signal::Terminate)]);
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn grace(mut self, grace: Duration) -> Rollout {
         self.grace = grace;
@@ -101,6 +185,32 @@ impl Rollout {
     }
 
     /// Waits until a replica listens on a port of its address.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// use sim_core::lifecycle::Rollout;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// sim.at(1.s(), Control::rollout(Rollout::of(&server).grace(1.s()).ready_on(7)));
+    /// sim.client("client", move |_| {
+    ///     let server = server.clone();
+    ///     async move {
+    ///         tokio::time::sleep(9.s()).await;
+    ///         assert!(server.is_listening(0, 7) && server.starts(0) == 2);
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn ready_on(self, port: u16) -> Rollout {
         self.ready(move |look, host| {
@@ -110,6 +220,20 @@ impl Rollout {
     }
 
     /// Waits until a predicate holds for a replica; it is asked after each event.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// use sim_core::lifecycle::Rollout;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// let warm = Rollout::of(&db).ready(|look, _host| look.now.elapsed() >= 20.s());
+    /// let rollout = sim.at(1.s(), Control::rollout(warm.grace(1.s())));
+    /// sim.client("clock", |_| async { tokio::time::sleep(60.s()).await });
+    /// # drop(rollout);
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn ready(mut self, ready: impl Fn(&Look<'_>, HostId) -> bool + 'static) -> Rollout {
         self.ready = Some(Rc::new(ready));
@@ -118,6 +242,23 @@ impl Rollout {
 
     /// Sets within which time a replica that started must be ready: to be late is a failure of class
     /// `liveness`. A minute, if not set.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::control::{Control, Units};
+    /// use sim_core::failure::Class;
+    /// use sim_core::lifecycle::Rollout;
+    /// use sim_core::run::{Input, run};
+    ///
+    /// let target = Target::new("late", |sim| {
+    ///     let db = sim.node("db", |_| std::future::pending::<()>());
+    ///     // It never listens.
+    ///     let rollout = Rollout::of(&db).grace(1.s()).ready_on(7).within(30.s());
+    ///     sim.at(1.s(), Control::rollout(rollout));
+    ///     sim.client("clock", |_| async { tokio::time::sleep(60.s()).await });
+    /// });
+    /// assert_eq!(run(&target, &Input::Seed(7), 60.s()).class(), Some(Class::Liveness));
+    /// ```
     #[must_use]
     pub fn within(mut self, bound: Duration) -> Rollout {
         self.bound = bound;

@@ -13,7 +13,7 @@ use crate::panics::Slot;
 use crate::process::Process;
 use crate::route::{self, Route};
 use crate::seed::{Seed, Stream};
-use crate::source::{Choice, Ratio, Source};
+use crate::source::{Choice, Source};
 use crate::stage::Watch;
 use crate::swarm::{self, CLIENTS, IN_FLIGHT, OPERATIONS, PAUSE, Plan, Shape};
 use crate::termination::Termination;
@@ -262,6 +262,25 @@ impl Sim {
 
     /// Adds a client that starts once the workload and every other client have ended: it sees what
     /// they left, while the system goes on and what was drawn to befall it still may.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let count = Rc::new(Cell::new(0));
+    /// let counted = count.clone();
+    /// sim.client("writer", move |_| {
+    ///     let count = count.clone();
+    ///     async move { count.set(count.get() + 1) }
+    /// });
+    /// sim.last_client("reader", move |_| {
+    ///     let count = counted.clone();
+    ///     async move { assert_eq!(count.get(), 1, "the writer has ended") }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[track_caller]
     pub fn last_client<A, F>(&mut self, name: &str, app: A) -> Node
     where
@@ -402,71 +421,6 @@ impl Sim {
         self.draw(Choice::one(name), max, swarm::number)
     }
 
-    /// Overrides the latency of every link between hosts that are added from now on, in place of
-    /// what the swarm drew.
-    ///
-    /// ```
-    /// use sim_core::Sim;
-    /// use sim_core::source::Ratio;
-    /// use std::time::Duration;
-    ///
-    /// fn build(sim: &mut Sim) {
-    ///     // The swarm draws all of this, where a test does not call these.
-    ///     sim.set_latency(Duration::from_millis(5));
-    ///     sim.set_send_buffer(16_384);
-    ///     sim.set_receive_buffer(16_384);
-    ///     sim.set_pieces(0);
-    ///     sim.set_loss(Ratio::new(1, 100));
-    ///     sim.set_duplication(Ratio::NEVER);
-    ///     sim.set_reordering(Ratio::new(5, 256));
-    ///     sim.node("server", |_| async {});
-    /// }
-    /// # sim_core::sweep::test(&sim_core::Target::new("network", build), 0..4);
-    /// ```
-    pub fn set_latency(&mut self, latency: std::time::Duration) {
-        self.shape.fixed_latency = Some(latency);
-    }
-
-    /// Overrides the send buffer of the sockets of hosts that are added from now on, in bytes, in
-    /// place of what the swarm drew; zero is the default.
-    pub fn set_send_buffer(&mut self, bytes: usize) {
-        self.shape.send_buffer = bytes;
-    }
-
-    /// Overrides the receive buffer of the sockets of hosts that are added from now on, in bytes, in
-    /// place of what the swarm drew; zero is the default.
-    pub fn set_receive_buffer(&mut self, bytes: usize) {
-        self.shape.receive_buffer = bytes;
-    }
-
-    /// Overrides the longest piece in which segments arrive, in bytes, in place of what the swarm
-    /// drew; zero leaves them whole. Below [`PIECE_MIN`](swarm::PIECE_MIN) pieces are of any length
-    /// up to it.
-    pub fn set_pieces(&mut self, bytes: u32) {
-        self.shape.piece = bytes;
-    }
-
-    /// Overrides the odds that a datagram between hosts is lost, in place of what the swarm drew.
-    ///
-    /// # Panics
-    /// Where the denominator is past 256, here and below.
-    #[track_caller]
-    pub fn set_loss(&mut self, odds: Ratio) {
-        self.ordered.loss = Some(datagram::check(odds));
-    }
-
-    /// Overrides the odds that a datagram between hosts arrives twice.
-    #[track_caller]
-    pub fn set_duplication(&mut self, odds: Ratio) {
-        self.ordered.duplication = Some(datagram::check(odds));
-    }
-
-    /// Overrides the odds that a datagram between hosts is late, so that others overtake it.
-    #[track_caller]
-    pub fn set_reordering(&mut self, odds: Ratio) {
-        self.ordered.reordering = Some(datagram::check(odds));
-    }
-
     /// Gives the run a control for a moment of it.
     ///
     /// # Panics
@@ -501,6 +455,24 @@ impl Sim {
     }
 
     /// Gives controls from inside the run: clone it into operations, checkers and nodes.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// let controls = sim.controls();
+    /// sim.client("operator", move |_| {
+    ///     let (db, controls) = (db.clone(), controls.clone());
+    ///     async move {
+    ///         let pause = controls.apply(Control::pause(&db));
+    ///         tokio::time::sleep(1.s()).await;
+    ///         assert!(pause.is_active());
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn controls(&self) -> Controls {
         self.controls.clone()
     }
@@ -589,6 +561,17 @@ impl Sim {
     }
 
     /// Fails the run.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::failure::Class;
+    /// use sim_core::run::{Input, run};
+    /// use std::time::Duration;
+    ///
+    /// let target = Target::new("kv", |sim| sim.fail("the batch is too large"));
+    /// let failure = run(&target, &Input::Seed(7), Duration::from_secs(60)).failure.expect("it fails");
+    /// assert_eq!((failure.class, &*failure.message), (Class::Correctness, "the batch is too large"));
+    /// ```
     #[track_caller]
     pub fn fail(&mut self, message: impl Into<String>) {
         crate::check::fail(message);
@@ -596,6 +579,18 @@ impl Sim {
 
     /// Tells an abstract state of the application, as guidance for a search
     /// ([`coverage::observe`](crate::coverage::observe)).
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::run::{Input, run};
+    /// use std::time::Duration;
+    ///
+    /// let features = |replicas: u32| {
+    ///     let target = Target::new("kv", move |sim| sim.observe(("replicas", replicas)));
+    ///     run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60)).features
+    /// };
+    /// assert_ne!(features(1), features(3), "a search sees that they differ");
+    /// ```
     pub fn observe(&self, state: impl Hash) {
         crate::coverage::observe(state);
     }
@@ -622,11 +617,40 @@ impl Sim {
     }
 
     /// Puts a line into the history.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::run::{Input, run};
+    /// use std::time::Duration;
+    ///
+    /// let target = Target::new("kv", |sim| sim.note("batches of three"));
+    /// let run = run(&target, &Input::Seed(7), Duration::from_secs(60));
+    /// assert!(run.trace().lines().any(|line| line.contains("batches of three")));
+    /// ```
     pub fn note(&mut self, text: &str) {
         self.history.borrow_mut().record(self.world.now().0, Event::Note { text });
     }
 
     /// Sets where the run ends at the latest.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::driver::Limits;
+    /// use sim_core::failure::Class;
+    /// use sim_core::run::{Input, run};
+    /// use std::time::Duration;
+    ///
+    /// let target = Target::new("endless", |sim| {
+    ///     sim.set_limits(Limits { events_max: 10, ..Limits::default() });
+    ///     sim.client("client", |_| async {
+    ///         loop {
+    ///             tokio::time::sleep(Duration::from_secs(1)).await;
+    ///         }
+    ///     });
+    /// });
+    /// let run = run(&target, &Input::Seed(7), Duration::from_secs(60));
+    /// assert_eq!(run.class(), Some(Class::Inconclusive));
+    /// ```
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }

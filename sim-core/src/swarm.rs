@@ -6,6 +6,7 @@
 //! with a fixed width, so that changing one does not move another: to knock one out, set its bytes
 //! to zero or call [`Sim::set_dimension`](crate::Sim::set_dimension).
 
+mod fixed;
 mod region;
 mod table;
 

@@ -169,6 +169,31 @@ impl Sim {
     /// Sets how long the safety phase goes on while no operation begins or ends, before the core is
     /// healed. Without it that is [`SAFETY`] in a run with a workload, and for ever in another one,
     /// whose work is its clients.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// use tokio::net::TcpStream;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// // The server is cut off for good; after a minute it is healed all the same.
+    /// let client = sim.client("client", |_| async {
+    ///     while TcpStream::connect("server:7").await.is_err() {}
+    /// });
+    /// sim.at(0.s(), Control::partition(&client, &server));
+    /// sim.core(&server);
+    /// sim.set_safety(60.s());
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn set_safety(&mut self, max: Duration) {
         self.liveness.safety = Some(max);
     }
@@ -202,6 +227,30 @@ impl Sim {
     /// Adds a program that starts at the heal, on a host of its own, and must end within a bound: it
     /// asks the system for something and returns once it has it. Beside a dependency that stays down,
     /// it returns once it has its error.
+    ///
+    /// ```
+    /// use sim_core::control::{Control, Units};
+    /// use tokio::net::TcpStream;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// sim.at(1.s(), Control::black_hole(&server));
+    /// sim.client("clock", |_| async { tokio::time::sleep(9.s()).await });
+    /// // Once nothing is in its way any more, the server lets in.
+    /// sim.probe("the server lets in", 5.s(), |_| async {
+    ///     TcpStream::connect("server:7").await.unwrap();
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn probe<A, F>(&mut self, name: &str, bound: Duration, app: A) -> Node
     where
         A: Fn(Process) -> F + 'static,
@@ -217,6 +266,20 @@ impl Sim {
 
     /// Asks that the operations and clients that are under way at the heal end within a bound,
     /// whatever comes of them.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::control::Units;
+    /// use sim_core::failure::Class;
+    /// use sim_core::run::{Input, run};
+    ///
+    /// let target = Target::new("stuck", |sim| {
+    ///     sim.client("client", |_| async { tokio::time::sleep(3_600.s()).await });
+    ///     sim.set_safety(1.s());
+    ///     sim.work_ends_within(60.s());
+    /// });
+    /// assert_eq!(run(&target, &Input::Seed(7), 60.s()).class(), Some(Class::Liveness));
+    /// ```
     pub fn work_ends_within(&mut self, bound: Duration) {
         self.await_goal("the work that was under way ends", Goal::Work, bound);
     }

@@ -1,5 +1,6 @@
-//! How well failures are shrunk: `shrink-table [COUNT [NAME]]`, a hundred failing inputs a case by
-//! default, of every case or of that name.
+//! How well failures are shrunk: `shrink-table [COUNT [NAME]]`, of every case or of that name. By
+//! default it takes a hundred failing inputs a case, and ten of each planted system: one of those takes
+//! half a minute and more. As many are shrunk at a time as there are cores.
 //!
 //! One row a case: the mean real time of a shrink, how many distinct results its failing inputs
 //! became, the longest in bytes, the mean and the most runs; then what is published of other
@@ -15,9 +16,15 @@ use sim_tests::shrink_cases::{CASES, Case};
 use sim_tests::systems;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 const WATCHDOG: Duration = Duration::from_secs(60);
+
+/// How many failing inputs a case has by default, and how many a planted system.
+const CASE_INPUTS: usize = 100;
+const SYSTEM_INPUTS: usize = 10;
 
 /// The default's runs, and more time than they take: a busy machine changes no row.
 fn budget() -> Budget {
@@ -27,8 +34,8 @@ fn budget() -> Budget {
 fn main() -> ExitCode {
     let (count, only) = (std::env::args().nth(1), std::env::args().nth(2));
     let count = match count.map(|text| text.parse()) {
-        None => 100,
-        Some(Ok(count @ 1..)) => count,
+        None => None,
+        Some(Ok(count @ 1..)) => Some(count),
         Some(_) => {
             eprintln!("shrink-table: COUNT is a number above zero");
             return ExitCode::from(2);
@@ -36,14 +43,14 @@ fn main() -> ExitCode {
     };
     let is_asked = |name: &str| only.as_ref().is_none_or(|only| only == name);
     for case in CASES.into_iter().filter(|case| is_asked(case.name)) {
-        let row = of_case(case, count);
+        let row = of_case(case, count.unwrap_or(CASE_INPUTS));
         println!("{:<20} {row}   {}", case.name, case.published);
         if row.results.len() > 1 {
             row.print_results();
         }
     }
     for target in systems::planted().iter().filter(|target| is_asked(target.name())) {
-        of_target(target, count);
+        of_target(target, count.unwrap_or(SYSTEM_INPUTS));
     }
     ExitCode::SUCCESS
 }
@@ -121,21 +128,40 @@ fn of_case(case: Case, count: usize) -> Row {
 
 /// Each bug of a planted system, from as many failing seeds.
 fn of_target(target: &Target, count: usize) {
-    let mut rows: BTreeMap<Bug, Row> = BTreeMap::new();
+    let mut inputs: BTreeMap<Bug, Vec<Vec<u8>>> = BTreeMap::new();
     for seed in 0..100_000 {
         let run = run(target, &Input::Seed(seed), WATCHDOG);
         let Some(failure) = run.failure else { continue };
-        let row = rows.entry((failure.class, failure.origin)).or_default();
-        if row.lens.len() == count {
+        let inputs = inputs.entry((failure.class, failure.origin)).or_default();
+        if inputs.len() == count {
             break;
         }
-        let bytes = run.tape.to_bytes();
-        let mut subject = TargetSubject { target, watchdog: WATCHDOG };
-        let shrunk = shrink(&mut subject, &bytes, budget(), &mut |_| {});
-        row.add(bytes.len(), shrunk.expect("it fails again"));
+        inputs.push(run.tape.to_bytes());
     }
-    for ((class, origin), row) in rows {
+    for ((class, origin), inputs) in inputs {
+        let mut row = Row::default();
+        shrink_all(target, &inputs).into_iter().for_each(|(len, shrunk)| row.add(len, shrunk));
         println!("{:<20} {row}   {class} at {origin}", target.name());
         row.print_results();
     }
+}
+
+/// Shrinks inputs, some at a time; gives their lengths and what they became.
+fn shrink_all(target: &Target, inputs: &[Vec<u8>]) -> Vec<(usize, Shrunk)> {
+    let (next, cores) = (AtomicUsize::new(0), available_parallelism().map_or(1, usize::from));
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(input) = inputs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut subject = TargetSubject { target, watchdog: WATCHDOG };
+            let shrunk = shrink(&mut subject, input, budget(), &mut |_| {});
+            let shrunk = shrunk.expect("it fails again");
+            eprintln!("{}: from {} to {} bytes", target.name(), input.len(), shrunk.bytes.len());
+            done.push((input.len(), shrunk));
+        }
+        done
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("it ends")).collect()
+    })
 }

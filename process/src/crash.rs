@@ -36,21 +36,56 @@ struct State {
 
 impl CrashToken {
     /// A token of a process that has not crashed.
+    ///
+    /// ```
+    /// use sim_process::CrashToken;
+    ///
+    /// assert!(!CrashToken::new().is_crashed());
+    /// ```
     pub fn new() -> CrashToken {
         CrashToken::default()
     }
 
     /// Whether the process crashed.
+    ///
+    /// ```
+    /// use sim_process::CrashToken;
+    ///
+    /// let token = CrashToken::new();
+    /// let copy = token.clone();
+    /// token.crash();
+    /// assert!(copy.is_crashed(), "clones are the same token");
+    /// ```
     pub fn is_crashed(&self) -> bool {
         self.state().is_crashed
     }
 
     /// Waits until the process crashes.
+    ///
+    /// ```
+    /// use sim_process::CrashToken;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let token = CrashToken::new();
+    /// let crashed = token.crashed();
+    /// token.crash();
+    /// crashed.await; // Else it would wait for ever.
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn crashed(&self) -> impl Future<Output = ()> + Send + 'static {
         Crashed(self.clone())
     }
 
     /// Ends the token; for whoever makes the process crash.
+    ///
+    /// ```
+    /// use sim_process::CrashToken;
+    ///
+    /// let token = CrashToken::new();
+    /// token.crash();
+    /// assert!(token.is_crashed());
+    /// ```
     pub fn crash(&self) {
         let waiting = {
             let mut state = self.state();

@@ -38,6 +38,16 @@ impl Host {
     ///
     /// # Errors
     /// Those of [`TcpListener::bind`].
+    ///
+    /// ```
+    /// use sim_process::Process;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let listener = Process::os().host().listen("127.0.0.1:0").await?;
+    /// assert_ne!(listener.local_addr()?.port(), 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn listen(&self, address: impl ToSocketAddrs) -> io::Result<TcpListener> {
         TcpListener::bind(address).await
     }
@@ -46,16 +56,41 @@ impl Host {
     ///
     /// # Errors
     /// Those of [`TcpStream::connect`].
+    ///
+    /// ```
+    /// use sim_process::Process;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let host = Process::os().host();
+    /// let listener = host.listen("127.0.0.1:0").await?;
+    /// let stream = host.dial(listener.local_addr()?).await?;
+    /// assert_eq!(stream.peer_addr()?, listener.local_addr()?);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn dial(&self, address: impl ToSocketAddrs) -> io::Result<TcpStream> {
         TcpStream::connect(address).await
     }
 
     /// The name.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    ///
+    /// let process = Process::os();
+    /// assert_eq!(process.host().name(), process.name());
+    /// ```
     pub fn name(&self) -> &str {
         &self.system.facts().name
     }
 
     /// The address to listen on, as [`crate::Process::address`].
+    ///
+    /// ```
+    /// use sim_process::Process;
+    ///
+    /// assert_eq!(Process::os().host().address().to_string(), "0.0.0.0", "every one of the host");
+    /// ```
     pub fn address(&self) -> IpAddr {
         self.system.facts().address
     }
@@ -66,6 +101,14 @@ impl Host {
     ///
     /// # Errors
     /// What the file system says.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    ///
+    /// let folder = Process::os().host().dir()?;
+    /// assert!(folder.is_dir());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn dir(&self) -> io::Result<PathBuf> {
         self.system.dir()
     }

@@ -88,42 +88,112 @@ impl Process {
     ///
     /// Arguments that are no Unicode are shown as well as they can be, variables that are none are
     /// left out.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    ///
+    /// let process = Process::os();
+    /// assert_eq!(process.args().len(), std::env::args().count());
+    /// ```
     #[cfg(feature = "os")]
     pub fn os() -> Process {
         Process::over(Arc::new(os::Os::new()))
     }
 
     /// A process over a system of one's own: for simulators and for tests.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    /// use sim_process::system::System;
+    /// use std::sync::Arc;
+    ///
+    /// /// What a simulator does with a system of its own.
+    /// fn process_of(system: impl System + 'static) -> Process {
+    ///     Process::over(Arc::new(system))
+    /// }
+    /// ```
     pub fn over(system: Arc<dyn System>) -> Process {
         Process { system }
     }
 
     /// The arguments, the program's name first, as [`std::env::args`] gives them.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    ///
+    /// assert_eq!(Process::os().args().first().cloned(), std::env::args().next());
+    /// ```
     pub fn args(&self) -> &[String] {
         &self.system.facts().args
     }
 
     /// A variable of the environment.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    ///
+    /// assert_eq!(Process::os().var("PATH").map(str::to_owned), std::env::var("PATH").ok());
+    /// ```
     pub fn var(&self, name: &str) -> Option<&str> {
         self.vars().get(name).map(String::as_str)
     }
 
     /// The environment, as it was when the process began.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    ///
+    /// let process = Process::os();
+    /// let in_order = process.vars().keys().is_sorted();
+    /// assert!(in_order, "the same order in every run");
+    /// ```
     pub fn vars(&self) -> &BTreeMap<String, String> {
         &self.system.facts().vars
     }
 
     /// What is typed or piped in. Each reader takes bytes from the same stream.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    /// use tokio::io::AsyncReadExt;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut bytes = Vec::new();
+    /// Process::os().stdin().read_to_end(&mut bytes).await?;
+    /// assert!(bytes.is_empty(), "nothing is piped into this example");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stdin(&self) -> Stdin {
         Stdin(self.system.stdin())
     }
 
     /// Where results are printed.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    /// use tokio::io::AsyncWriteExt;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// Process::os().stdout().write_all(b"42\n").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stdout(&self) -> Stdout {
         Stdout(self.system.output(Output::Stdout))
     }
 
     /// Where errors are printed.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    /// use tokio::io::AsyncWriteExt;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// Process::os().stderr().write_all(b"no such file\n").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn stderr(&self) -> Stdout {
         Stdout(self.system.output(Output::Stderr))
     }
@@ -134,6 +204,21 @@ impl Process {
     ///
     /// # Errors
     /// What the system says where a signal cannot be had.
+    ///
+    /// ```
+    /// use sim_process::{Process, Signal};
+    /// use std::time::Duration;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut signals = Process::os().signals(&[Signal::Terminate])?;
+    /// // A server's loop: until it is told to end.
+    /// tokio::select! {
+    ///     signal = signals.recv() => println!("ends by {signal}"),
+    ///     () = tokio::time::sleep(Duration::ZERO) => println!("a request"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn signals(&self, of: &[Signal]) -> io::Result<Signals> {
         Ok(Signals(self.system.signals(of)?))
     }
@@ -146,11 +231,35 @@ impl Process {
     /// nobody; what other tasks of the program still do before their turn ends counts for nothing.
     /// There the call unwinds its stack, so it must not come from a destructor that runs because of
     /// a panic.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    ///
+    /// fn main() {
+    ///     let process = Process::os();
+    ///     if process.var("NO_SUCH_VARIABLE").is_none() {
+    ///         process.exit(0);
+    ///     }
+    ///     unreachable!("it is not set");
+    /// }
+    /// ```
     pub fn exit(&self, code: i32) -> ! {
         self.system.exit(code)
     }
 
     /// The host that the process runs on.
+    ///
+    /// ```
+    /// use sim_process::{Host, Process};
+    ///
+    /// /// A server that takes its network as an argument.
+    /// struct Server {
+    ///     host: Host,
+    /// }
+    ///
+    /// let server = Server { host: Process::os().host() };
+    /// assert!(!server.host.name().is_empty());
+    /// ```
     pub fn host(&self) -> Host {
         Host { system: self.system.clone() }
     }
@@ -159,33 +268,78 @@ impl Process {
     ///
     /// # Errors
     /// What the file system says.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    ///
+    /// let process = Process::os();
+    /// assert_eq!(process.dir()?, process.host().dir()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn dir(&self) -> io::Result<PathBuf> {
         self.host().dir()
     }
 
     /// The name of the node; over the real system the host's.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    ///
+    /// assert!(!Process::os().name().is_empty());
+    /// ```
     pub fn name(&self) -> &str {
         &self.system.facts().name
     }
 
     /// Which replica of its node this is, from zero; over the real system always zero.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    ///
+    /// let leads = |process: &Process| process.replica() == 0;
+    /// assert!(leads(&Process::os()));
+    /// ```
     pub fn replica(&self) -> usize {
         self.system.facts().replica
     }
 
     /// The IPv4 address to listen on: the host's own in a simulated run, every one of the host over
     /// the real system.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    /// use tokio::net::TcpListener;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let listener = TcpListener::bind((Process::os().address(), 0)).await?;
+    /// assert!(listener.local_addr()?.is_ipv4());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn address(&self) -> IpAddr {
         self.system.facts().address
     }
 
     /// The IPv6 address to listen on, as [`Process::address`].
+    ///
+    /// ```
+    /// use sim_process::Process;
+    ///
+    /// assert_eq!(Process::os().address_v6().to_string(), "::");
+    /// ```
     pub fn address_v6(&self) -> IpAddr {
         self.system.facts().address_v6
     }
 
     /// Ends with the process, when it crashes: for what stands in for something that would lose its
     /// memory then.
+    ///
+    /// ```
+    /// use sim_process::Process;
+    ///
+    /// let token = Process::os().crash_token();
+    /// assert!(!token.is_crashed(), "code that runs has not crashed");
+    /// ```
     pub fn crash_token(&self) -> CrashToken {
         self.system.crash_token()
     }

@@ -54,11 +54,27 @@ pub struct Backoff {
 
 impl Backoff {
     /// A wait of `first` at most before the second attempt, which doubles up to `longest`.
+    ///
+    /// ```
+    /// use sim_process::retry::Backoff;
+    /// use std::time::Duration;
+    ///
+    /// let backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(10));
+    /// assert_eq!(backoff.wait_max(3).as_millis(), 400);
+    /// ```
     pub const fn new(first: Duration, longest: Duration) -> Backoff {
         Backoff { first, longest, factor: 2 }
     }
 
     /// Sets the factor.
+    ///
+    /// ```
+    /// use sim_process::retry::Backoff;
+    /// use std::time::Duration;
+    ///
+    /// let steady = Backoff::new(Duration::from_secs(1), Duration::from_secs(9)).factor(1);
+    /// assert_eq!(steady.wait_max(7), Duration::from_secs(1));
+    /// ```
     #[must_use]
     pub const fn factor(mut self, factor: u32) -> Backoff {
         self.factor = factor;
@@ -66,6 +82,15 @@ impl Backoff {
     }
 
     /// The longest wait after so many attempts failed; none before the first.
+    ///
+    /// ```
+    /// use sim_process::retry::Backoff;
+    /// use std::time::Duration;
+    ///
+    /// let backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(5));
+    /// let waits = [0, 1, 2, 3, 4].map(|failed| backoff.wait_max(failed).as_secs());
+    /// assert_eq!(waits, [0, 1, 2, 4, 5]);
+    /// ```
     pub fn wait_max(&self, failed: u32) -> Duration {
         if failed == 0 {
             return Duration::ZERO;
@@ -76,6 +101,14 @@ impl Backoff {
     }
 
     /// The sum of the longest waits between so many attempts. What the attempts take is not in it.
+    ///
+    /// ```
+    /// use sim_process::retry::Backoff;
+    /// use std::time::Duration;
+    ///
+    /// let backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(60));
+    /// assert_eq!(backoff.bound(4).as_secs(), 1 + 2 + 4);
+    /// ```
     pub fn bound(&self, attempts: u32) -> Duration {
         let waits = (0..attempts).map(|failed| self.wait_max(failed));
         waits.fold(Duration::ZERO, Duration::saturating_add)
@@ -111,6 +144,14 @@ impl Exponential {
     ///
     /// # Panics
     /// Where the system has no random bytes.
+    ///
+    /// ```
+    /// use sim_process::retry::{Backoff, Exponential};
+    /// use std::time::Duration;
+    ///
+    /// let backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(9));
+    /// assert_eq!(Exponential::new(backoff).wait(0), Duration::ZERO, "nothing failed yet");
+    /// ```
     pub fn new(backoff: Backoff) -> Exponential {
         let seed = getrandom::u64().expect("the system has random bytes");
         Exponential::seeded(backoff, seed)
@@ -121,11 +162,28 @@ impl Exponential {
     }
 
     /// How its waits grow.
+    ///
+    /// ```
+    /// use sim_process::retry::{Backoff, Exponential};
+    /// use std::time::Duration;
+    ///
+    /// let backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(9));
+    /// assert_eq!(*Exponential::new(backoff).backoff(), backoff);
+    /// ```
     pub fn backoff(&self) -> &Backoff {
         &self.backoff
     }
 
     /// Draws the wait after so many attempts failed.
+    ///
+    /// ```
+    /// use sim_process::retry::{Backoff, Exponential};
+    /// use std::time::Duration;
+    ///
+    /// let second = Duration::from_secs(1);
+    /// let exponential = Exponential::new(Backoff::new(second, 9 * second));
+    /// assert!((1..5).all(|failed| exponential.wait(failed) <= 8 * second));
+    /// ```
     pub fn wait(&self, failed: u32) -> Duration {
         let nanos = self.backoff.wait_max(failed).as_nanos();
         let nanos = u64::try_from(nanos).unwrap_or(u64::MAX);
@@ -137,6 +195,23 @@ impl Exponential {
     ///
     /// # Errors
     /// That of the last attempt.
+    ///
+    /// ```
+    /// use sim_process::retry::{Backoff, Exponential};
+    /// use std::cell::Cell;
+    /// use std::time::Duration;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let backoff = Exponential::new(Backoff::new(Duration::ZERO, Duration::ZERO));
+    /// let count = Cell::new(0);
+    /// let result = backoff.retry(5, || async {
+    ///     count.set(count.get() + 1);
+    ///     if count.get() < 3 { Err("not yet") } else { Ok("done") }
+    /// });
+    /// assert_eq!((result.await, count.get()), (Ok("done"), 3));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn retry<T, E, F>(
         &self,
         attempts: u32,

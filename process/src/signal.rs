@@ -41,6 +41,12 @@ impl Signal {
     ];
 
     /// The number on Linux (`signal(7)`).
+    ///
+    /// ```
+    /// use sim_process::Signal;
+    ///
+    /// assert_eq!((Signal::Hangup.number(), Signal::Terminate.number()), (1, 15));
+    /// ```
     pub const fn number(self) -> i32 {
         match self {
             Signal::Hangup => 1,
@@ -89,11 +95,35 @@ pub struct Signals(pub(crate) Box<dyn Listen>);
 
 impl Signals {
     /// Waits for the next signal. Nothing is lost where the wait is dropped.
+    ///
+    /// ```
+    /// use sim_process::{Process, Signal};
+    /// use std::time::Duration;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut signals = Process::os().signals(&[Signal::Hangup])?;
+    /// let signal = tokio::time::timeout(Duration::from_millis(1), signals.recv()).await;
+    /// assert!(signal.is_err(), "nobody sent one");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn recv(&mut self) -> Signal {
         poll_fn(|context| self.poll_recv(context)).await
     }
 
     /// The next signal, for a future of one's own.
+    ///
+    /// ```
+    /// use sim_process::{Process, Signal};
+    /// use std::task::{Context, Waker};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::io::Result<()> {
+    /// let mut signals = Process::os().signals(&[Signal::Hangup])?;
+    /// let mut context = Context::from_waker(Waker::noop());
+    /// assert!(signals.poll_recv(&mut context).is_pending(), "nobody sent one");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Signal> {
         self.0.poll_recv(context)
     }

@@ -77,6 +77,22 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// What does not change while a process lives.
+///
+/// ```
+/// use sim_process::system::Facts;
+/// use std::collections::BTreeMap;
+/// use std::net::{Ipv4Addr, Ipv6Addr};
+///
+/// let facts = Facts {
+///     args: vec!["db".to_owned()],
+///     vars: BTreeMap::from([("MODE".to_owned(), "test".to_owned())]),
+///     name: "db-1".to_owned(),
+///     replica: 1,
+///     address: Ipv4Addr::new(10, 0, 0, 2).into(),
+///     address_v6: Ipv6Addr::LOCALHOST.into(),
+/// };
+/// assert_eq!(facts.vars["MODE"], "test");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// The arguments, the program's name first.
@@ -94,6 +110,16 @@ pub struct Facts {
 }
 
 /// A stream that a process prints to.
+///
+/// ```
+/// use sim_process::system::Output;
+///
+/// let number = |output| match output {
+///     Output::Stdout => 1,
+///     Output::Stderr => 2,
+/// };
+/// assert_eq!(number(Output::Stderr), 2);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Output {
     /// Standard output.
@@ -103,6 +129,24 @@ pub enum Output {
 }
 
 /// Hears the signals that a process listens for.
+///
+/// ```
+/// use sim_process::Signal;
+/// use sim_process::system::Listen;
+/// use std::task::{Context, Poll, Waker};
+///
+/// /// A terminal that is always hung up.
+/// struct HungUp;
+///
+/// impl Listen for HungUp {
+///     fn poll_recv(&mut self, _: &mut Context<'_>) -> Poll<Signal> {
+///         Poll::Ready(Signal::Hangup)
+///     }
+/// }
+///
+/// let mut context = Context::from_waker(Waker::noop());
+/// assert_eq!(HungUp.poll_recv(&mut context), Poll::Ready(Signal::Hangup));
+/// ```
 pub trait Listen: Send {
     /// The next signal.
     fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Signal>;

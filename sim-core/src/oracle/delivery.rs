@@ -65,6 +65,14 @@ struct Count {
 
 impl<T: Ord + Debug> Delivery<T> {
     /// Nothing was sent yet.
+    ///
+    /// ```
+    /// use sim_core::Checker;
+    /// use sim_core::oracle::{Delivery, Times};
+    ///
+    /// let mut oracle = Delivery::<&str>::new(Times::AtLeastOnce);
+    /// assert!(oracle.step().is_ok() && oracle.end().is_ok(), "nothing was sent");
+    /// ```
     #[track_caller]
     pub fn new(times: Times) -> Delivery<T> {
         let place = Location::caller();
@@ -72,6 +80,15 @@ impl<T: Ord + Debug> Delivery<T> {
     }
 
     /// An item is about to be sent; from now on it may arrive.
+    ///
+    /// ```
+    /// use sim_core::Checker;
+    /// use sim_core::oracle::{Delivery, Times};
+    ///
+    /// let mut oracle = Delivery::new(Times::ExactlyOnce);
+    /// oracle.submit("maybe");
+    /// assert!(oracle.end().is_ok(), "nobody was told that it will arrive");
+    /// ```
     pub fn submit(&mut self, item: T) {
         self.items.entry(item).or_default().submitted += 1;
     }
@@ -80,6 +97,16 @@ impl<T: Ord + Debug> Delivery<T> {
     ///
     /// # Panics
     /// Where as many were accepted and rejected as submitted.
+    ///
+    /// ```
+    /// use sim_core::Checker;
+    /// use sim_core::oracle::{Delivery, Times};
+    ///
+    /// let mut oracle = Delivery::new(Times::AtLeastOnce);
+    /// oracle.submit("paid");
+    /// oracle.accept("paid");
+    /// assert!(oracle.end().is_err(), "it never arrived");
+    /// ```
     #[track_caller]
     pub fn accept(&mut self, item: T) {
         self.open(item).accepted += 1;
@@ -111,6 +138,17 @@ impl<T: Ord + Debug> Delivery<T> {
     }
 
     /// An item arrived.
+    ///
+    /// ```
+    /// use sim_core::Checker;
+    /// use sim_core::oracle::{Delivery, Times};
+    ///
+    /// let mut oracle = Delivery::new(Times::AtLeastOnce);
+    /// oracle.submit("paid");
+    /// oracle.deliver("paid");
+    /// oracle.deliver("paid");
+    /// assert!(oracle.step().is_ok());
+    /// ```
     pub fn deliver(&mut self, item: T)
     where
         T: Clone,

@@ -77,6 +77,14 @@ struct Sent {
 
 impl<K: Clone + Ord + Debug, T: Clone + Ord + Debug> KeyOrder<K, T> {
     /// Nothing was sent yet.
+    ///
+    /// ```
+    /// use sim_core::Checker;
+    /// use sim_core::oracle::{KeyOrder, Repeats};
+    ///
+    /// let mut oracle = KeyOrder::<&str, u8>::new(Repeats::Judged);
+    /// assert!(oracle.step().is_ok());
+    /// ```
     #[track_caller]
     pub fn new(repeats: Repeats) -> KeyOrder<K, T> {
         let place = Location::caller();
@@ -87,6 +95,17 @@ impl<K: Clone + Ord + Debug, T: Clone + Ord + Debug> KeyOrder<K, T> {
     ///
     /// # Panics
     /// Where it was submitted before.
+    ///
+    /// ```
+    /// use sim_core::Checker;
+    /// use sim_core::oracle::{KeyOrder, Repeats};
+    ///
+    /// let mut oracle = KeyOrder::new(Repeats::Judged);
+    /// oracle.submit("k", 1);
+    /// oracle.submit("k", 2); // Both are under way: either may be first.
+    /// [2, 1].into_iter().for_each(|item| oracle.deliver("k", item));
+    /// assert!(oracle.step().is_ok());
+    /// ```
     #[track_caller]
     pub fn submit(&mut self, key: K, item: T) {
         let submitted = self.stamp();
@@ -99,6 +118,18 @@ impl<K: Clone + Ord + Debug, T: Clone + Ord + Debug> KeyOrder<K, T> {
     ///
     /// # Panics
     /// Where it was not submitted.
+    ///
+    /// ```
+    /// use sim_core::Checker;
+    /// use sim_core::oracle::{KeyOrder, Repeats};
+    ///
+    /// let mut oracle = KeyOrder::new(Repeats::Judged);
+    /// oracle.submit("k", 1);
+    /// oracle.accept("k", 1); // So this one is before what is sent later.
+    /// oracle.submit("k", 2);
+    /// [2, 1].into_iter().for_each(|item| oracle.deliver("k", item));
+    /// assert!(oracle.step().is_err());
+    /// ```
     #[track_caller]
     pub fn accept(&mut self, key: K, item: T) {
         let stamp = self.stamp();
@@ -107,6 +138,20 @@ impl<K: Clone + Ord + Debug, T: Clone + Ord + Debug> KeyOrder<K, T> {
     }
 
     /// An item arrived.
+    ///
+    /// ```
+    /// use sim_core::Checker;
+    /// use sim_core::oracle::{KeyOrder, Repeats};
+    ///
+    /// let mut oracle = KeyOrder::new(Repeats::Judged);
+    /// for (key, item) in [("a", 1), ("b", 2)] {
+    ///     oracle.submit(key, item);
+    ///     oracle.accept(key, item);
+    /// }
+    /// oracle.deliver("b", 2);
+    /// oracle.deliver("a", 1);
+    /// assert!(oracle.step().is_ok(), "keys have no order among each other");
+    /// ```
     pub fn deliver(&mut self, key: K, item: T) {
         let Some(line) = self.keys.get_mut(&key) else { return };
         let Some(sent) = line.items.get_mut(&item) else { return };

@@ -83,6 +83,14 @@ pub struct Keyed<K, M> {
 
 impl<K, M> Keyed<K, M> {
     /// Each key begins with the same state.
+    ///
+    /// ```
+    /// use sim_core::oracle::{Keyed, Model, Register, RegisterOp, RegisterRet};
+    ///
+    /// let store = Keyed::<&str, _>::new(Register::new(0));
+    /// let read = ("a", RegisterOp::Read);
+    /// assert!(store.step(&read, Some(&RegisterRet::Value(0))).is_some(), "each key begins so");
+    /// ```
     pub fn new(model: M) -> Keyed<K, M> {
         Keyed { model, key: PhantomData }
     }
@@ -135,6 +143,13 @@ pub struct Register<V>(V);
 
 impl<V> Register<V> {
     /// It begins with a value.
+    ///
+    /// ```
+    /// use sim_core::oracle::{Model, Register, RegisterOp, RegisterRet};
+    ///
+    /// let read = |value| Register::new(7).step(&RegisterOp::Read, Some(&RegisterRet::Value(value)));
+    /// assert!(read(7).is_some() && read(8).is_none());
+    /// ```
     pub fn new(value: V) -> Register<V> {
         Register(value)
     }
@@ -228,6 +243,13 @@ pub struct AppendList<V>(Vec<V>);
 
 impl<V> AppendList<V> {
     /// It begins empty.
+    ///
+    /// ```
+    /// use sim_core::oracle::{AppendList, ListOp, ListRet, Model};
+    ///
+    /// let empty = AppendList::<u8>::new();
+    /// assert!(empty.step(&ListOp::Read, Some(&ListRet::Items(vec![]))).is_some());
+    /// ```
     pub fn new() -> AppendList<V> {
         AppendList(Vec::new())
     }
@@ -256,6 +278,13 @@ pub enum ListOp<V> {
 }
 
 /// What an operation of an [`AppendList`] returns; [`ListOp`] shows both.
+///
+/// ```
+/// use sim_core::oracle::{AppendList, ListOp, ListRet, Model};
+///
+/// let one = AppendList::new().step(&ListOp::Append(1), Some(&ListRet::Appended)).expect("it may");
+/// assert_eq!(one.step(&ListOp::Read, Some(&ListRet::Items(vec![2]))), None, "it holds 1");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ListRet<V> {
     /// Of an append.

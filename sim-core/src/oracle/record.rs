@@ -34,6 +34,13 @@ pub enum Outcome<Ret> {
 
 impl<Ret> Outcome<Ret> {
     /// What an error makes of an operation, by where it struck.
+    ///
+    /// ```
+    /// use sim_core::oracle::{Outcome, Struck};
+    ///
+    /// let never_sent = Outcome::<u8>::of_io(Struck::Before);
+    /// assert_eq!(never_sent, Outcome::Failed);
+    /// ```
     pub fn of_io(struck: Struck) -> Outcome<Ret> {
         match struck {
             Struck::Before => Outcome::Failed,
@@ -202,11 +209,27 @@ impl<Op, Ret> Default for Recorder<Op, Ret> {
 
 impl<Op, Ret> Recorder<Op, Ret> {
     /// An empty record.
+    ///
+    /// ```
+    /// use sim_core::oracle::Recorder;
+    ///
+    /// let record = Recorder::<&str, u8>::new();
+    /// assert!(record.entries().is_empty());
+    /// ```
     pub fn new() -> Recorder<Op, Ret> {
         Recorder(Rc::new(RefCell::new(Record { entries: Vec::new(), next: 0 })))
     }
 
     /// An operation begins: call this before anything of it may have an effect.
+    ///
+    /// ```
+    /// use sim_core::oracle::Recorder;
+    ///
+    /// let record = Recorder::<&str, u8>::new();
+    /// let call = record.invoke(3, "get");
+    /// call.ok(5);
+    /// assert_eq!((record.entries()[0].client, record.entries()[0].op), (3, "get"));
+    /// ```
     pub fn invoke(&self, client: usize, op: Op) -> Call<Op, Ret> {
         let mut record = self.0.borrow_mut();
         let invoked = record.stamp();
@@ -216,6 +239,15 @@ impl<Op, Ret> Recorder<Op, Ret> {
     }
 
     /// The operations so far, in the order of their calls.
+    ///
+    /// ```
+    /// use sim_core::oracle::Recorder;
+    ///
+    /// let record = Recorder::<&str, u8>::new();
+    /// record.invoke(0, "get").ok(5);
+    /// record.invoke(0, "put").failed();
+    /// assert_eq!(record.entries().len(), 2);
+    /// ```
     pub fn entries(&self) -> Ref<'_, [Entry<Op, Ret>]> {
         Ref::map(self.0.borrow(), |record| &record.entries[..])
     }
@@ -242,16 +274,40 @@ pub struct Call<Op, Ret> {
 
 impl<Op, Ret> Call<Op, Ret> {
     /// It was done and returned this.
+    ///
+    /// ```
+    /// use sim_core::oracle::{Outcome, Recorder};
+    ///
+    /// let record = Recorder::<&str, u8>::new();
+    /// record.invoke(0, "get").ok(5);
+    /// assert_eq!(record.entries()[0].outcome, Outcome::Ok(5));
+    /// ```
     pub fn ok(self, ret: Ret) {
         self.end(Outcome::Ok(ret));
     }
 
     /// It was certainly not done.
+    ///
+    /// ```
+    /// use sim_core::oracle::{Outcome, Recorder};
+    ///
+    /// let record = Recorder::<&str, u8>::new();
+    /// record.invoke(0, "put").failed();
+    /// assert_eq!(record.entries()[0].outcome, Outcome::Failed);
+    /// ```
     pub fn failed(self) {
         self.end(Outcome::Failed);
     }
 
     /// It may or may not have been done.
+    ///
+    /// ```
+    /// use sim_core::oracle::{Outcome, Recorder};
+    ///
+    /// let record = Recorder::<&str, u8>::new();
+    /// record.invoke(0, "put").indeterminate();
+    /// assert_eq!(record.entries()[0].outcome, Outcome::Indeterminate);
+    /// ```
     pub fn indeterminate(self) {
         self.end(Outcome::Indeterminate);
     }

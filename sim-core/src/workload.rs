@@ -60,6 +60,27 @@ use std::rc::Rc;
 use std::time::Duration;
 
 /// The identity of an operation, unique in its run, from one.
+///
+/// ```
+/// use arbitrary::Arbitrary;
+/// use sim_core::Sim;
+/// use sim_core::workload::{OperationId, Outcome, WorkloadSpec};
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+///
+/// #[derive(Arbitrary, Clone, Debug)]
+/// struct Get(u8);
+///
+/// fn build(sim: &mut Sim) {
+///     let last = Rc::new(Cell::new(OperationId(0)));
+///     sim.workload(&WorkloadSpec::new(), |_| last.clone(), async |last, operation| {
+///         let Get(_key) = operation.op;
+///         assert!(operation.id > last.replace(operation.id), "they are counted");
+///         Outcome::done()
+///     });
+/// }
+/// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OperationId(pub u64);
 
@@ -73,6 +94,21 @@ pub struct Operation<T> {
 }
 
 /// How an operation ended, with a word on it for the trace.
+///
+/// ```
+/// use sim_core::workload::Outcome;
+/// use std::io;
+///
+/// let outcome = |result: io::Result<u64>| match result {
+///     Ok(count) => Outcome::done().with(format!("{count} bytes")),
+///     Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+///         Outcome::failed("nobody listens")
+///     }
+///     // The request may have been processed, and its reply lost.
+///     Err(error) => Outcome::indeterminate(error.to_string()),
+/// };
+/// assert_eq!(outcome(Ok(5)), Outcome::done().with("5 bytes"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub(crate) ending: Ending,
@@ -81,21 +117,45 @@ pub struct Outcome {
 
 impl Outcome {
     /// It was done.
+    ///
+    /// ```
+    /// use sim_core::workload::Outcome;
+    ///
+    /// assert_ne!(Outcome::done(), Outcome::failed(""));
+    /// ```
     pub fn done() -> Outcome {
         Outcome { ending: Ending::Done, text: String::new() }
     }
 
     /// It was certainly not done.
+    ///
+    /// ```
+    /// use sim_core::workload::Outcome;
+    ///
+    /// assert_eq!(Outcome::failed("refused"), Outcome::failed("").with("refused"));
+    /// ```
     pub fn failed(text: impl Into<String>) -> Outcome {
         Outcome { ending: Ending::Failed, text: text.into() }
     }
 
     /// It may or may not have been done.
+    ///
+    /// ```
+    /// use sim_core::workload::Outcome;
+    ///
+    /// assert_ne!(Outcome::indeterminate("no reply"), Outcome::failed("no reply"));
+    /// ```
     pub fn indeterminate(text: impl Into<String>) -> Outcome {
         Outcome { ending: Ending::Indeterminate, text: text.into() }
     }
 
     /// Says more in the trace.
+    ///
+    /// ```
+    /// use sim_core::workload::Outcome;
+    ///
+    /// assert_ne!(Outcome::done().with("3 items"), Outcome::done());
+    /// ```
     pub fn with(mut self, text: impl Into<String>) -> Outcome {
         self.text = text.into();
         self
@@ -122,6 +182,12 @@ pub struct WorkloadSpec {
 
 impl WorkloadSpec {
     /// One to three clients, up to forty operations, up to four at once, pauses up to a second.
+    ///
+    /// ```
+    /// use sim_core::workload::WorkloadSpec;
+    ///
+    /// assert_eq!(WorkloadSpec::new(), WorkloadSpec::default());
+    /// ```
     pub fn new() -> WorkloadSpec {
         WorkloadSpec {
             clients: 1..=3,

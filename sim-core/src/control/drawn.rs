@@ -12,6 +12,26 @@ use hostsim::network::Network;
 use std::time::Duration;
 
 /// The kinds of control that may be drawn.
+///
+/// ```
+/// use sim_core::control::{FaultKind, FaultSpec};
+/// # use sim_core::Sim;
+/// # fn build(sim: &mut Sim) {
+/// # let server = sim.node("server", |process| async move {
+/// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+/// #     while let Ok((mut stream, _)) = listener.accept().await {
+/// #         tokio::task::spawn_local(async move {
+/// #             let (mut from, mut to) = stream.split();
+/// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+/// #         });
+/// #     }
+/// # });
+/// // What a program without timeouts stands: everything that ends with an error or by itself.
+/// let is_told = |kind: &FaultKind| matches!(kind, FaultKind::Reset | FaultKind::Delay);
+/// sim.faults(FaultSpec::new().kinds(FaultKind::ALL.into_iter().filter(is_told)));
+/// # }
+/// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FaultKind {
     /// Nothing passes between two hosts.
@@ -77,6 +97,12 @@ pub struct FaultSpec {
 
 impl FaultSpec {
     /// Up to three of any kind, each for ten seconds at most, with pauses of up to two seconds.
+    ///
+    /// ```
+    /// use sim_core::control::FaultSpec;
+    ///
+    /// assert_eq!(FaultSpec::new(), FaultSpec::default());
+    /// ```
     pub fn new() -> FaultSpec {
         FaultSpec {
             count_max: 3,
@@ -90,6 +116,29 @@ impl FaultSpec {
     ///
     /// # Panics
     /// Where it is past 255.
+    ///
+    /// ```
+    /// use sim_core::control::FaultSpec;
+    /// use tokio::net::TcpStream;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// sim.faults(FaultSpec::new().count(0)); // None ever comes.
+    /// sim.client("client", |_| async {
+    ///     tokio::time::sleep(std::time::Duration::from_secs(9)).await;
+    ///     TcpStream::connect("server:7").await.unwrap();
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn count(mut self, max: u64) -> FaultSpec {
@@ -102,6 +151,13 @@ impl FaultSpec {
     ///
     /// # Panics
     /// Where there is none.
+    ///
+    /// ```
+    /// use sim_core::control::{FaultKind, FaultSpec};
+    ///
+    /// let twice = FaultSpec::new().kinds([FaultKind::Reset, FaultKind::Hold, FaultKind::Reset]);
+    /// assert_eq!(twice, FaultSpec::new().kinds([FaultKind::Hold, FaultKind::Reset]));
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn kinds(mut self, kinds: impl IntoIterator<Item = FaultKind>) -> FaultSpec {
@@ -113,6 +169,30 @@ impl FaultSpec {
     }
 
     /// Sets how long one lasts at most. Bytes that wait for 924.6 s are given up (`tcp_retries2`).
+    ///
+    /// ```
+    /// use sim_core::control::{FaultKind, FaultSpec, Units};
+    /// use tokio::net::TcpStream;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// let refusals = FaultSpec::new().kinds([FaultKind::Refusal]).lasting(3.s());
+    /// sim.faults(refusals.count(1));
+    /// sim.client("client", |_| async {
+    ///     tokio::time::sleep(9.s()).await;
+    ///     TcpStream::connect("server:7").await.expect("a refusal ended long ago");
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn lasting(mut self, max: Duration) -> FaultSpec {
         self.time_max = max;
@@ -120,6 +200,25 @@ impl FaultSpec {
     }
 
     /// Sets the longest pause before one.
+    ///
+    /// ```
+    /// use sim_core::control::{FaultKind, FaultSpec, Units};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// // Resets come thick and fast.
+    /// sim.faults(FaultSpec::new().kinds([FaultKind::Reset]).pause(10.ms()).count(20));
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn pause(mut self, max: Duration) -> FaultSpec {
         self.pause_max = max;

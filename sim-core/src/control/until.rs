@@ -65,7 +65,7 @@ pub enum Until {
     /// acknowledges are given up after 924.6 seconds where no option says less (`tcp_retries2`). For
     /// controls that hold bytes; any other does not end by it.
     GivenUp,
-    /// Once its [`Handle`] is released.
+    /// Once its [`Handle`](super::Handle) is released.
     Released,
 }
 

@@ -120,16 +120,52 @@ pub struct Log {
 
 impl Log {
     /// The lines in their order.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// use sim_core::log::LogFilter;
+    /// use sim_core::run::run_logged;
+    /// let target = Target::new("loud", |_| {
+    ///     tracing::info!("one");
+    ///     tracing::warn!("two");
+    /// });
+    /// let log = run_logged(&target, &Input::Seed(7), minute, &LogFilter::default()).log;
+    /// let levels: Vec<&str> = log.iter().map(|line| line.level).collect();
+    /// assert_eq!(levels, ["INFO", "WARN"]);
+    /// ```
     pub fn iter(&self) -> impl Iterator<Item = &LogLine> {
         self.lines.iter()
     }
 
     /// How many lines it holds.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// use sim_core::log::LogFilter;
+    /// use sim_core::run::run_logged;
+    /// let target = Target::new("loud", |_| tracing::info!("one"));
+    /// assert_eq!(run_logged(&target, &Input::Seed(7), minute, &LogFilter::default()).log.len(), 1);
+    /// ```
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
     /// Whether it holds none.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("loud", |_| tracing::info!("one"));
+    /// assert!(run(&target, &Input::Seed(7), minute).log.is_empty(), "it is made without one");
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }

@@ -48,16 +48,50 @@ impl Place {
     }
 
     /// The name of the mark.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("marked", |_| sim_core::reached!("here"));
+    /// let marks = run(&target, &Input::Seed(7), minute).marks;
+    /// assert_eq!(marks.places().next().map(|(place, _)| place.name()), Some("here"));
+    /// ```
     pub fn name(&self) -> &'static str {
         self.name
     }
 
     /// The file it is in, as the compiler was told of it.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("marked", |_| sim_core::reached!("here"));
+    /// let marks = run(&target, &Input::Seed(7), minute).marks;
+    /// assert_eq!(marks.places().next().map(|(place, _)| place.file()), Some(target.file()));
+    /// ```
     pub fn file(&self) -> &'static str {
         self.file
     }
 
     /// The line it is in.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("marked", |_| {
+    ///     sim_core::reached!("first");
+    ///     sim_core::reached!("second");
+    /// });
+    /// let marks = run(&target, &Input::Seed(7), minute).marks;
+    /// let lines: Vec<u32> = marks.places().map(|(place, _)| place.line()).collect();
+    /// assert_eq!(lines[0].abs_diff(lines[1]), 1);
+    /// ```
     pub fn line(&self) -> u32 {
         self.line
     }
@@ -132,17 +166,48 @@ pub struct Marks {
 
 impl Marks {
     /// The names of the marks that held, in order: those that were placed and those built in.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("marked", |_| {
+    ///     sim_core::reached!("here");
+    ///     sim_core::reached!("after");
+    /// });
+    /// let marks = run(&target, &Input::Seed(7), minute).marks;
+    /// assert_eq!(marks.iter().collect::<Vec<_>>(), ["after", "here"]);
+    /// ```
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         let names: BTreeSet<&str> = self.placed().chain(self.built_in()).collect();
         names.into_iter()
     }
 
     /// Whether a mark of this name held.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("marked", |_| sim_core::sometimes!(1 > 2, "never"));
+    /// assert!(!run(&target, &Input::Seed(7), minute).marks.contains("never"));
+    /// ```
     pub fn contains(&self, name: &str) -> bool {
         self.placed().chain(self.built_in()).any(|held| held == name)
     }
 
     /// The names of the `sometimes!` and `reached!` that held, in the order of their places.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("marked", |_| sim_core::reached!("here"));
+    /// assert_eq!(run(&target, &Input::Seed(7), minute).marks.placed().collect::<Vec<_>>(), ["here"]);
+    /// ```
     pub fn placed(&self) -> impl Iterator<Item = &str> {
         let reached = self.places.iter().filter(|(_, tally)| tally.is_reached);
         reached.map(|(place, _)| place.name)
@@ -151,11 +216,37 @@ impl Marks {
     /// The names of what the simulator marks by itself, in order: `control crash` for a control that
     /// began and that [`Control::crash`](crate::control::Control::crash) makes, `operation Send` for
     /// an operation that began and whose `Debug` text begins with that word.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// use sim_core::control::Control;
+    /// let target = Target::new("marked", |sim| {
+    ///     let db = sim.node("db", |_| std::future::pending::<()>());
+    ///     sim.at(Duration::ZERO, Control::pause(&db));
+    ///     sim.client("clock", |_| async { tokio::time::sleep(Duration::from_secs(1)).await });
+    /// });
+    /// let marks = run(&target, &Input::Seed(7), minute).marks;
+    /// assert_eq!(marks.built_in().collect::<Vec<_>>(), ["control pause"]);
+    /// ```
     pub fn built_in(&self) -> impl Iterator<Item = &str> {
         self.controls.iter().copied().chain(self.operations.values().map(String::as_str))
     }
 
     /// What came of each place that was evaluated.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("marked", |_| sim_core::sometimes!(1 > 2, "never"));
+    /// let marks = run(&target, &Input::Seed(7), minute).marks;
+    /// let (_, tally) = marks.places().next().expect("it was evaluated");
+    /// assert!(!tally.is_reached);
+    /// ```
     pub fn places(&self) -> impl Iterator<Item = (&'static Place, Tally)> {
         self.places.iter().map(|(place, tally)| (*place, *tally))
     }
@@ -164,6 +255,21 @@ impl Marks {
     ///
     /// Its marks are those in the file that made the target, those in files below the folder that
     /// is named like that file (`kv.rs`, `kv/replica.rs`), and those that were evaluated.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("marked", |sim| {
+    ///     if sim.dimension("rare", 255) > 0 {
+    ///         sim_core::reached!("it is rare");
+    ///     }
+    /// });
+    /// let marks = run(&target, &Input::Bytes(Vec::new()), minute).marks;
+    /// let missed = |name: &str| marks.of_target(&target).iter().any(|(place, _)| place.name() == name);
+    /// assert!(missed("it is rare"), "though no run came there");
+    /// ```
     pub fn of_target(&self, target: &Target) -> Vec<(&'static Place, Tally)> {
         let own = PLACES.iter().filter(|place| is_of(target.file(), place.file));
         let own = own.map(|place| (place, Tally::default()));

@@ -5,6 +5,16 @@ use std::fmt;
 use std::net::SocketAddr;
 
 /// Bytes that a segment carried, as the history keeps them.
+///
+/// ```
+/// use sim_core::history::Content;
+///
+/// let text = |content: &Content<'_>| match content {
+///     Content::Bytes(bytes) => bytes.escape_ascii().to_string(),
+///     Content::Digest(_) => "many bytes".to_owned(),
+/// };
+/// assert_eq!(text(&Content::Bytes(b"hello\n")), "hello\\n");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Content<'a> {
     /// All of them.
@@ -14,6 +24,12 @@ pub enum Content<'a> {
 }
 
 /// How the way of a datagram ended.
+///
+/// ```
+/// use sim_core::history::Passage;
+///
+/// assert_ne!(Passage::Lost, Passage::Refused, "of one the sender hears nothing");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Passage {
     /// A socket has it.
@@ -27,6 +43,25 @@ pub enum Passage {
 }
 
 /// How an operation ended.
+///
+/// ```
+/// # use sim_core::Target;
+/// # use sim_core::run::{Input, run};
+/// # use std::time::Duration;
+/// # let minute = Duration::from_secs(60);
+/// use sim_core::history::{Ending, Event};
+/// use sim_core::workload::{Outcome, WorkloadSpec};
+///
+/// let target = Target::new("kv", |sim| {
+///     let spec = WorkloadSpec::new().operations(9);
+///     sim.workload(&spec, |client| client, async |_, operation: sim_core::workload::Operation<u8>| {
+///         if operation.op == 0 { Outcome::failed("zero") } else { Outcome::done() }
+///     });
+/// });
+/// let history = run(&target, &Input::Seed(7), minute).history;
+/// let is_done = |event: &Event<'_>| matches!(event, Event::Outcome { ending: Ending::Done, .. });
+/// assert!(history.iter().any(|record| is_done(&record.event)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// It was done.
@@ -61,6 +96,12 @@ impl Passage {
 }
 
 /// Whether a control begins or ends.
+///
+/// ```
+/// use sim_core::history::Phase;
+///
+/// assert_eq!([Phase::Begin, Phase::End, Phase::Moment].map(Phase::name), ["begin", "end", "moment"]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Phase {
     /// It is in force from now on.

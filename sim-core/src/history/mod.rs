@@ -19,6 +19,23 @@ use sha2::{Digest, Sha256};
 use std::fmt;
 
 /// An event and its moment.
+///
+/// ```
+/// # use sim_core::Target;
+/// # use sim_core::run::{Input, run};
+/// # use std::time::Duration;
+/// # let minute = Duration::from_secs(60);
+/// use sim_core::history::{Event, Record};
+///
+/// let target = Target::new("kv", |sim| {
+///     sim.client("client", |_| async {});
+///     sim.note("here");
+/// });
+/// let history = run(&target, &Input::Seed(7), minute).history;
+/// let is_note = |record: &Record<'_>| record.event == Event::Note { text: "here" };
+/// let note = history.iter().find(is_note).expect("it was noted");
+/// assert_eq!(note.at, 0);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record<'a> {
     /// Nanoseconds since the start of the run.
@@ -29,6 +46,12 @@ pub struct Record<'a> {
 }
 
 /// The SHA-256 of a history.
+///
+/// ```
+/// use sim_core::history::Hash;
+///
+/// assert_eq!(Hash([0xab; 32]).to_string(), "ab".repeat(32));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash(pub [u8; 32]);
 
@@ -143,21 +166,62 @@ impl History {
     }
 
     /// The hash of what happened so far.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let hash = |word: &'static str| {
+    ///     let target = Target::new("notes", move |sim| sim.note(word));
+    ///     run(&target, &Input::Seed(7), minute).history.hash()
+    /// };
+    /// assert_eq!(hash("one"), hash("one"));
+    /// assert_ne!(hash("one"), hash("other"));
+    /// ```
     pub fn hash(&self) -> Hash {
         Hash(Sha256::digest(&self.bytes).into())
     }
 
     /// How many events happened.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("notes", |sim| sim.note("here"));
+    /// let history = run(&target, &Input::Seed(7), minute).history;
+    /// assert_eq!(history.len(), history.iter().count() as u64);
+    /// ```
     pub fn len(&self) -> u64 {
         self.count
     }
 
     /// Whether nothing happened.
+    ///
+    /// ```
+    /// use sim_core::history::History;
+    ///
+    /// assert!(History::default().is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// The events in their order.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("hour", |sim| {
+    ///     sim.client("client", |_| async { tokio::time::sleep(Duration::from_secs(3_600)).await });
+    /// });
+    /// let history = run(&target, &Input::Seed(7), minute).history;
+    /// assert!(history.iter().map(|record| record.at).is_sorted(), "as they happened");
+    /// ```
     pub fn iter(&self) -> impl Iterator<Item = Record<'_>> {
         let mut rest = self.bytes.as_slice();
         std::iter::from_fn(move || {
@@ -170,16 +234,56 @@ impl History {
     /// When each segment and datagram of the history was sent, in nanoseconds since the start of the
     /// run and in the order of their events. It is told and not hashed: it follows from what came
     /// before, and a run that differs in it differs in what arrives.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// use tokio::net::TcpStream;
+    /// let target = Target::new("dial", |sim| {
+    ///     sim.node("server", |_| std::future::pending::<()>());
+    ///     sim.client("client", |_| async {
+    ///         TcpStream::connect("server:7").await.unwrap_err(); // Nobody listens.
+    ///     });
+    /// });
+    /// let history = run(&target, &Input::Seed(7), minute).history;
+    /// assert!(history.sent().len() >= 2, "a SYN and a RST");
+    /// ```
     pub fn sent(&self) -> &[u64] {
         &self.sent
     }
 
     /// The history as text.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("notes", |sim| sim.note("here"));
+    /// let history = run(&target, &Input::Seed(7), minute).history;
+    /// assert!(history.trace().lines().any(|line| line.ends_with("here")));
+    /// ```
     pub fn trace(&self) -> Trace<'_> {
         Trace::new(self)
     }
 
     /// Where two histories differ first; `None` where they do not.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let history = |word: &'static str| {
+    ///     let target = Target::new("notes", move |sim| sim.note(word));
+    ///     run(&target, &Input::Seed(7), minute).history
+    /// };
+    /// assert_eq!(history("one").divergence(&history("one")), None);
+    /// let divergence = history("one").divergence(&history("other")).expect("they differ");
+    /// assert!(divergence.second.ends_with("other"));
+    /// ```
     pub fn divergence(&self, other: &History) -> Option<Divergence> {
         if self.bytes == other.bytes {
             return None;

@@ -32,6 +32,18 @@ pub struct Trace<'a> {
 }
 
 /// What a line of a trace is about.
+///
+/// ```
+/// # use sim_core::Target;
+/// # use sim_core::run::{Input, run};
+/// # use std::time::Duration;
+/// # let minute = Duration::from_secs(60);
+/// use sim_core::history::Entry;
+/// let target = Target::new("notes", |sim| sim.note("here"));
+/// let run = run(&target, &Input::Seed(7), minute);
+/// let is_event = |entry: Entry<'_>| matches!(entry, Entry::Event(..));
+/// assert!(run.trace().entries().all(is_event), "nobody said anything");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry<'a> {
     /// An event of the history, with its index.
@@ -66,17 +78,48 @@ impl<'a> Trace<'a> {
     }
 
     /// How many lines there are.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("notes", |sim| sim.note("here"));
+    /// let run = run(&target, &Input::Seed(7), minute);
+    /// assert_eq!(run.trace().len(), run.trace().lines().count());
+    /// ```
     pub fn len(&self) -> usize {
         let events = usize::try_from(self.history.len()).unwrap_or(usize::MAX);
         events.saturating_add(self.log.map_or(0, Log::len))
     }
 
     /// Whether there are none.
+    ///
+    /// ```
+    /// use sim_core::history::History;
+    ///
+    /// assert!(History::default().trace().is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// What the lines are about, in their order.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// use sim_core::history::{Entry, Event};
+    /// let target = Target::new("notes", |sim| sim.note("here"));
+    /// let run = run(&target, &Input::Seed(7), minute);
+    /// let trace = run.trace();
+    /// let notes = trace.entries().filter(|entry| {
+    ///     matches!(entry, Entry::Event(_, record) if matches!(record.event, Event::Note { .. }))
+    /// });
+    /// assert_eq!(notes.count(), 1);
+    /// ```
     pub fn entries(&self) -> impl Iterator<Item = Entry<'a>> {
         let mut said = self.log.into_iter().flat_map(Log::iter).peekable();
         let mut events = (0..).zip(self.history.iter()).peekable();
@@ -89,11 +132,33 @@ impl<'a> Trace<'a> {
     }
 
     /// The lines in their order.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("notes", |sim| {
+    ///     sim.client("client", |_| async { tokio::time::sleep(Duration::from_secs(2)).await });
+    /// });
+    /// let run = run(&target, &Input::Seed(7), minute);
+    /// assert!(run.trace().lines().any(|line| line.contains("client       start")));
+    /// ```
     pub fn lines(&self) -> impl Iterator<Item = String> {
         self.entries().map(|entry| self.entry(&entry))
     }
 
     /// The last lines, at most `count`.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("fails", |sim| sim.fail("no"));
+    /// let run = run(&target, &Input::Seed(7), minute);
+    /// assert!(run.trace().last(1)[0].contains("failure"));
+    /// ```
     pub fn last(&self, count: usize) -> Vec<String> {
         let skipped = self.len().saturating_sub(count);
         self.entries().skip(skipped).map(|entry| self.entry(&entry)).collect()
@@ -109,6 +174,18 @@ impl<'a> Trace<'a> {
     }
 
     /// One event as a line.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("notes", |sim| sim.note("here"));
+    /// let history = run(&target, &Input::Seed(7), minute).history;
+    /// let trace = history.trace();
+    /// let lines: Vec<String> = history.iter().map(|record| trace.line(&record)).collect();
+    /// assert_eq!(lines, trace.lines().collect::<Vec<_>>());
+    /// ```
     pub fn line(&self, record: &Record<'_>) -> String {
         Line { trace: self, record }.to_string()
     }
@@ -149,16 +226,48 @@ impl<'a> Trace<'a> {
     }
 
     /// The name of a host, by its number.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("hosts", |sim| {
+    ///     sim.client("client", |_| async {});
+    /// });
+    /// let history = run(&target, &Input::Seed(7), minute).history;
+    /// assert_eq!((history.trace().name(0), history.trace().name(9)), ("client", "?"));
+    /// ```
     pub fn name(&self, host: u32) -> &str {
         self.names.get(&host).map_or("?", String::as_str)
     }
 
     /// What an event says, without its moment and its subject.
+    ///
+    /// ```
+    /// use sim_core::history::{Event, History};
+    ///
+    /// let history = History::default();
+    /// assert!(history.trace().says(&Event::Note { text: "here" }).contains("here"));
+    /// ```
     pub fn says(&self, event: &Event<'_>) -> String {
         Says { trace: self, event }.to_string()
     }
 
     /// What an event is about: mostly the node.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// use sim_core::history::Event;
+    /// let target = Target::new("hosts", |sim| {
+    ///     sim.client("client", |_| async {});
+    /// });
+    /// let history = run(&target, &Input::Seed(7), minute).history;
+    /// assert_eq!(history.trace().subject(&Event::Start { host: 0 }), "client");
+    /// ```
     pub fn subject<'b>(&'b self, event: &'b Event<'_>) -> &'b str {
         match event {
             Event::Host { name, .. } | Event::Route { name, .. } => name,

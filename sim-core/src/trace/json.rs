@@ -187,6 +187,16 @@ impl Payload {
 }
 
 /// The lines of a run, the header first.
+///
+/// ```
+/// # use sim_core::Target;
+/// # use sim_core::run::{Input, run};
+/// # use std::time::Duration;
+/// # let minute = Duration::from_secs(60);
+/// let target = Target::new("kv", |sim| sim.note("here"));
+/// let lines = sim_core::trace::lines(&target, &run(&target, &Input::Seed(7), minute));
+/// assert!(lines.iter().all(|line| line.starts_with('{')), "an object each");
+/// ```
 pub fn lines(target: &Target, run: &Run) -> Vec<String> {
     let trace = run.trace();
     let mut sent = run.history.sent().iter().copied();

@@ -14,6 +14,16 @@ const SCRIPTS: [&str; 3] =
     [include_str!("page/model.js"), include_str!("page/draw.js"), include_str!("page/control.js")];
 
 /// Writes the page of a run.
+///
+/// ```
+/// # use sim_core::Target;
+/// # use sim_core::run::{Input, run};
+/// # use std::time::Duration;
+/// # let minute = Duration::from_secs(60);
+/// let target = Target::new("kv", |sim| sim.note("here"));
+/// let page = sim_core::trace::page(&target, &run(&target, &Input::Seed(7), minute));
+/// assert!(page.contains("<title>kv: passed</title>"));
+/// ```
 pub fn page(target: &Target, run: &Run) -> String {
     let name = target.name().replace('&', "&amp;").replace('<', "&lt;");
     let came = run.class().map_or("passed", |class| class.name());

@@ -32,6 +32,14 @@ const MARK: &str = "sim-child";
 static IS_SERVED_BY_MAIN: AtomicBool = AtomicBool::new(false);
 
 /// Serves a parent that asked for one of `targets`; for binaries that reach it first in `main`.
+///
+/// ```
+/// use sim_core::{Target, child};
+///
+/// let targets = [Target::new("kv", |_| {}), Target::new("queue", |_| {})];
+/// child::serve_any(&targets); // No parent asked for one: it goes on.
+/// assert!(!child::is_child());
+/// ```
 pub fn serve_any(targets: &[Target]) {
     IS_SERVED_BY_MAIN.store(true, Ordering::Relaxed);
     targets.iter().for_each(serve);
@@ -58,6 +66,10 @@ pub fn serve(target: &Target) {
 }
 
 /// Whether this process is a child.
+///
+/// ```
+/// assert!(!sim_core::child::is_child(), "nobody started this for a run");
+/// ```
 pub fn is_child() -> bool {
     std::env::var_os(VARIABLE).is_some()
 }

@@ -104,6 +104,16 @@ pub struct Features {
 
 impl Features {
     /// The indexes of the counters that are set, in order.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("kv", |sim| sim.observe("leader"));
+    /// let features = run(&target, &Input::Bytes(Vec::new()), minute).features;
+    /// assert!(features.iter().is_sorted());
+    /// ```
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         let bits = |word: u64| (0..64).filter(move |bit| word >> bit & 1 == 1);
         self.words

@@ -59,6 +59,13 @@ use thiserror::Error;
 const NAME_MAX: usize = 100;
 
 /// The name of a pinned file: what it does, in lowercase letters, digits, `-` and `_`.
+///
+/// ```
+/// use sim_core::pin::Name;
+///
+/// assert_eq!(Name::parse("lost-reply")?.to_string(), "lost-reply");
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name(String);
 
@@ -67,6 +74,13 @@ impl Name {
     ///
     /// # Errors
     /// What is wrong with it.
+    ///
+    /// ```
+    /// use sim_core::pin::Name;
+    ///
+    /// assert!(Name::parse("lost-reply_2").is_ok());
+    /// assert_eq!(Name::parse("-x"), Err("it does not begin with a lowercase letter or a digit"));
+    /// ```
     pub fn parse(text: &str) -> Result<Name, &'static str> {
         let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
         if !text.bytes().next().is_some_and(is_word) {
@@ -124,6 +138,19 @@ pub struct Pinned {
 }
 
 /// Why a file was not pinned; nothing was written then, but where the system refused to.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::pin::{Name, PinError, pin};
+/// use sim_core::settings::Settings;
+/// use std::path::Path;
+///
+/// let target = Target::new("kv", |_| {});
+/// let (name, nowhere) = (Name::parse("lost")?, Path::new("no/such/folder"));
+/// let error = pin(&target, &nowhere.join("file"), &name, nowhere, &Settings::default());
+/// assert!(matches!(error, Err(PinError::File { .. })));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Debug, Error)]
 pub enum PinError {
     /// A file cannot be read or written.

@@ -52,6 +52,12 @@ impl Exit {
     }
 
     /// Whether it was none of the program's doing.
+    ///
+    /// ```
+    /// use sim_core::process::Exit;
+    ///
+    /// assert!(Exit::Kill.is_crash() && !Exit::Code(1).is_crash());
+    /// ```
     pub fn is_crash(self) -> bool {
         !matches!(self, Exit::Code(_))
     }
@@ -71,6 +77,25 @@ impl fmt::Display for Exit {
 /// A line that a process printed.
 ///
 /// [`Node`](crate::node::Node) shows one.
+///
+/// ```
+/// use sim_core::process::Line;
+/// use tokio::io::AsyncWriteExt;
+/// # use sim_core::Sim;
+/// # fn build(sim: &mut Sim) {
+/// let job = sim.node("job", |process| async move {
+///     process.stdout().write_all(b"done\n").await.unwrap();
+/// });
+/// sim.last_client("end", move |_| {
+///     let job = job.clone();
+///     async move {
+///         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+///         assert_eq!(job.lines(0), [Line { is_error: false, text: "done".to_owned() }]);
+///     }
+/// });
+/// # }
+/// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Whether it is of the standard error.

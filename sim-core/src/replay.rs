@@ -64,6 +64,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What is expected of a pinned file.
+///
+/// ```
+/// use sim_core::replay::Expectation;
+///
+/// let expectation = Expectation::default();
+/// assert_eq!(expectation.class, None, "it is to pass");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
@@ -79,6 +86,18 @@ pub struct Expectation {
 }
 
 /// What a run is beside what is expected of it.
+///
+/// ```
+/// # use sim_core::Target;
+/// # use sim_core::run::{Input, run};
+/// # use std::time::Duration;
+/// # let minute = Duration::from_secs(60);
+/// use sim_core::replay::{Expectation, Verdict};
+/// let target = Target::new("kv", |_| {});
+/// let run = run(&target, &Input::Seed(7), minute);
+/// let expected = Expectation { marks: vec!["a crash".to_owned()], ..Expectation::default() };
+/// assert_eq!(expected.judge(&run), Verdict::Stale(vec!["a crash".to_owned()]));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It is as expected.
@@ -96,6 +115,20 @@ impl Expectation {
     ///
     /// Whoever misses a mark may pass only because its way leads elsewhere, so that comes before
     /// being fixed; and one that fails as expected on another way is another bug.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// use sim_core::replay::{Expectation, Verdict};
+    /// let open = Expectation { class: Some("correctness".to_owned()), ..Expectation::default() };
+    /// let judge = |fails: bool| {
+    ///     let target = Target::new("kv", move |sim| if fails { sim.fail("no") });
+    ///     open.judge(&run(&target, &Input::Seed(7), minute))
+    /// };
+    /// assert_eq!((judge(true), judge(false)), (Verdict::Expected, Verdict::Fixed));
+    /// ```
     pub fn judge(&self, run: &Run) -> Verdict {
         let class = run.class().map(Class::name);
         if class.is_some() && class != self.class.as_deref() {
@@ -363,6 +396,13 @@ fn print_failure(
 }
 
 /// What came of a replay of `SIM_INPUT`.
+///
+/// ```
+/// use sim_core::failure::Class;
+/// use sim_core::replay::Replayed;
+///
+/// assert_ne!(Replayed::Passed, Replayed::Failed(Class::Panic));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replayed {
     /// It passed.
@@ -375,6 +415,14 @@ pub enum Replayed {
 
 impl Replayed {
     /// The exit code of a process that did nothing else: that of the class, and 118 for what is stale.
+    ///
+    /// ```
+    /// use sim_core::failure::Class;
+    /// use sim_core::replay::Replayed;
+    ///
+    /// let codes = [Replayed::Passed, Replayed::Failed(Class::Leak), Replayed::Stale];
+    /// assert_eq!(codes.map(Replayed::exit_code), [0, 113, 118]);
+    /// ```
     pub fn exit_code(self) -> u8 {
         match self {
             Replayed::Passed => 0,
@@ -412,6 +460,13 @@ pub fn input(target: &Target, file: &Path, settings: &Settings) -> Replayed {
 }
 
 /// The target that a file belongs to: that of `SIM_TARGET`, else of the folder it is in.
+///
+/// ```
+/// use sim_core::replay::target_of;
+/// use std::path::Path;
+///
+/// assert_eq!(target_of(Path::new("regressions/sim_kv/lost-reply")), "sim_kv");
+/// ```
 pub fn target_of(file: &Path) -> String {
     let folder = || file.parent().map(file_name).unwrap_or_default();
     std::env::var("SIM_TARGET").unwrap_or_else(|_| folder())

@@ -73,6 +73,17 @@ type Body = Box<dyn FnOnce(&mut Sim) + Send>;
 
 impl Target {
     /// A target whose runs are described by `body`. The name is that of its folders and binaries.
+    ///
+    /// ```
+    /// use sim_core::{Sim, Target};
+    ///
+    /// fn build(sim: &mut Sim) {
+    ///     sim.node("server", |_| async {});
+    /// }
+    ///
+    /// let target = Target::new("kv", build);
+    /// sim_core::sweep::test(&target, 0..3);
+    /// ```
     #[track_caller]
     pub fn new(name: &'static str, body: impl Fn(&mut Sim) + Send + Sync + 'static) -> Target {
         let body = Arc::new(body);
@@ -84,6 +95,19 @@ impl Target {
     }
 
     /// A target that prepares something on the caller's thread before each run, outside of it.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// static PREPARED: AtomicU64 = AtomicU64::new(0);
+    ///
+    /// // A certificate, say, which takes long to make and is not to be simulated.
+    /// let prepare = || PREPARED.fetch_add(1, Ordering::Relaxed);
+    /// let target = Target::with_setup("tls", prepare, |sim, number| sim.note(&format!("{number}")));
+    /// let run = sim_core::run::run(&target, &sim_core::run::Input::Seed(7), std::time::Duration::MAX);
+    /// assert_eq!((run.class(), PREPARED.load(Ordering::Relaxed)), (None, 1));
+    /// ```
     #[track_caller]
     pub fn with_setup<S: Send + 'static>(
         name: &'static str,
@@ -108,6 +132,18 @@ impl Target {
     }
 
     /// Sets the largest share of the runs of a sweep that may be excused: [`EXCUSED_MAX`], if not set.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::settings::{Seeds, Settings};
+    /// use sim_core::source::Ratio;
+    /// use sim_core::sweep::sweep;
+    ///
+    /// let target = Target::new("kv", |_| sim_core::excuse("out of its envelope"));
+    /// let found = sweep(&target, &Seeds::range(0..3), &Settings::default());
+    /// assert!(found.too_excused(&target).is_some());
+    /// assert_eq!(found.too_excused(&target.excused_max(Ratio::new(1, 1))), None);
+    /// ```
     #[must_use]
     pub fn excused_max(mut self, share: Ratio) -> Target {
         self.excused_max = share;
@@ -120,11 +156,19 @@ impl Target {
     }
 
     /// The name.
+    ///
+    /// ```
+    /// assert_eq!(sim_core::Target::new("kv", |_| {}).name(), "kv");
+    /// ```
     pub fn name(&self) -> &'static str {
         self.name
     }
 
     /// The source file in which it was made: the marks there are its own.
+    ///
+    /// ```
+    /// assert_eq!(sim_core::Target::new("kv", |_| {}).file(), file!());
+    /// ```
     pub fn file(&self) -> &'static str {
         self.file
     }
@@ -174,6 +218,14 @@ pub enum Input {
 
 impl Input {
     /// The source of a run.
+    ///
+    /// ```
+    /// use sim_core::run::Input;
+    /// use sim_core::source::{Choice, Lane};
+    ///
+    /// let mut source = Input::Bytes(vec![1, 7]).source();
+    /// assert_eq!(source.draw(Lane::Swarm, Choice::one("batch"), 9), 7);
+    /// ```
     pub fn source(&self) -> Source {
         match self {
             Input::Seed(seed) => Source::from_seed(*seed),
@@ -237,12 +289,31 @@ pub struct Run {
 
 impl Run {
     /// The class, where it did not pass.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// use sim_core::failure::Class;
+    /// let target = Target::new("kv", |_| panic!("no"));
+    /// assert_eq!(run(&target, &Input::Seed(7), minute).class(), Some(Class::Panic));
+    /// ```
     pub fn class(&self) -> Option<Class> {
         let excused = self.excuse.as_ref().map(|_| Class::Excused);
         self.failure.as_ref().map(|failure| failure.class).or(excused)
     }
 
     /// What happened and what was said, as text.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("kv", |sim| sim.note("here"));
+    /// assert!(run(&target, &Input::Seed(7), minute).trace().lines().any(|line| line.ends_with("here")));
+    /// ```
     pub fn trace(&self) -> Trace<'_> {
         Trace::with_log(&self.history, &self.log)
     }
@@ -279,6 +350,16 @@ impl Run {
 ///
 /// # Panics
 /// Inside a run.
+///
+/// ```
+/// # use sim_core::Target;
+/// # use sim_core::run::{Input, run};
+/// # use std::time::Duration;
+/// # let minute = Duration::from_secs(60);
+/// let target = Target::new("kv", |sim| drop(sim.dimension("batch", 9)));
+/// let first = run(&target, &Input::Seed(7), minute);
+/// assert_eq!(first.hash, run(&target, &Input::Seed(7), minute).hash);
+/// ```
 #[track_caller]
 pub fn run(target: &Target, input: &Input, watchdog: Duration) -> Run {
     run_alone(target, input, watchdog, None)
@@ -344,6 +425,17 @@ fn run_alone(target: &Target, input: &Input, watchdog: Duration, filter: Option<
 ///
 /// # Panics
 /// Inside a run.
+///
+/// ```
+/// # use sim_core::Target;
+/// # use sim_core::run::{Input, run};
+/// # use std::time::Duration;
+/// # let minute = Duration::from_secs(60);
+/// use sim_core::run::run_reusing;
+/// let target = Target::new("kv", |sim| drop(sim.dimension("batch", 9)));
+/// let alone = run(&target, &Input::Seed(7), minute);
+/// assert_eq!(run_reusing(&target, &Input::Seed(7), minute).hash, alone.hash);
+/// ```
 #[track_caller]
 pub fn run_reusing(target: &Target, input: &Input, watchdog: Duration) -> Run {
     run_watched(target, input, watchdog, &Arc::default())

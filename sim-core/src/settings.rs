@@ -107,6 +107,15 @@ pub struct Settings {
 }
 
 /// Whether failures are shrunk, and for how long.
+///
+/// ```
+/// use sim_core::settings::{Settings, Shrinking};
+/// use std::time::Duration;
+///
+/// let settings = Settings::parse(|name| (name == "SIM_SHRINK").then(|| "30s".into()))?;
+/// assert_eq!(settings.shrink, Shrinking::For(Duration::from_secs(30)));
+/// # Ok::<(), sim_core::settings::SettingsError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shrinking {
     /// Nothing was said: a new failure is, for a few seconds; a file that was asked for is not.
@@ -119,6 +128,14 @@ pub enum Shrinking {
 }
 
 /// A form of the trace.
+///
+/// ```
+/// use sim_core::settings::{Settings, TraceForm};
+///
+/// let settings = Settings::parse(|name| (name == "SIM_TRACE").then(|| "json".into()))?;
+/// assert_eq!(settings.trace, Some(TraceForm::Json));
+/// # Ok::<(), sim_core::settings::SettingsError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TraceForm {
     /// Lines for people.
@@ -130,6 +147,14 @@ pub enum TraceForm {
 }
 
 /// Why the `SIM_*` variables cannot be read; each is one line.
+///
+/// ```
+/// use sim_core::settings::{Settings, SettingsError};
+///
+/// let error = Settings::parse(|name| (name == "SIM_SEEDS").then(|| "many".into())).unwrap_err();
+/// assert!(matches!(error, SettingsError::Malformed { variable: "SIM_SEEDS", .. }));
+/// assert!(error.to_string().starts_with("cannot read SIM_SEEDS=\"many\": "));
+/// ```
 #[derive(Debug, Error)]
 pub enum SettingsError {
     /// The value is not UTF-8.
@@ -206,6 +231,14 @@ impl Settings {
     /// # Errors
     ///
     /// See [`SettingsError`]; of several mistakes, the first in a fixed order.
+    ///
+    /// ```
+    /// use sim_core::settings::Settings;
+    ///
+    /// let settings = Settings::from_env()?;
+    /// assert!(!settings.watchdog.is_zero());
+    /// # Ok::<(), sim_core::settings::SettingsError>(())
+    /// ```
     pub fn from_env() -> Result<Settings, SettingsError> {
         check_names(env::vars_os().map(|(name, _)| name))?;
         let settings = Settings::parse(|variable| env::var_os(variable))?;
@@ -245,6 +278,15 @@ impl Settings {
     /// # Errors
     ///
     /// See [`SettingsError`]; of several mistakes, the first in the order of [`VARIABLES`].
+    ///
+    /// ```
+    /// use sim_core::settings::Settings;
+    /// use std::time::Duration;
+    ///
+    /// let settings = Settings::parse(|name| (name == "SIM_WATCHDOG").then(|| "5m".into()))?;
+    /// assert_eq!(settings.watchdog, Duration::from_secs(300));
+    /// # Ok::<(), sim_core::settings::SettingsError>(())
+    /// ```
     pub fn parse(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Settings, SettingsError> {
         let value = |variable, expected| {
             lookup(variable).map(|text| Value::new(variable, text, expected)).transpose()

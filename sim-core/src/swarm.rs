@@ -26,6 +26,17 @@ use std::fmt;
 use std::time::Duration;
 
 /// A dimension and what came out.
+///
+/// ```
+/// # use sim_core::Target;
+/// # use sim_core::run::{Input, run};
+/// # use std::time::Duration;
+/// # let minute = Duration::from_secs(60);
+/// let target = Target::new("kv", |sim| drop(sim.dimension("batch", 9)));
+/// let plan = run(&target, &Input::Bytes(Vec::new()), minute).plan;
+/// let batch = plan.dimensions.iter().find(|one| one.name == "batch").expect("it was drawn");
+/// assert_eq!(batch.value, 0, "calm");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dimension {
     /// Its name.
@@ -67,6 +78,16 @@ pub struct Plan {
 
 impl Plan {
     /// The dimensions that are not calm.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// let target = Target::new("kv", |sim| drop(sim.dimension("batch", 9)));
+    /// let plan = run(&target, &Input::Bytes(Vec::new()), minute).plan;
+    /// assert_eq!(plan.active().count(), 0);
+    /// ```
     pub fn active(&self) -> impl Iterator<Item = &Dimension> {
         self.dimensions.iter().filter(|dimension| dimension.value != 0)
     }

@@ -14,6 +14,12 @@ use std::fmt::Debug;
 /// ```
 pub trait Termination {
     /// The exit code, and what is printed to the standard error.
+    ///
+    /// ```
+    /// use sim_core::termination::Termination;
+    ///
+    /// assert_eq!(3.end(), (3, None));
+    /// ```
     fn end(self) -> (i32, Option<String>);
 }
 

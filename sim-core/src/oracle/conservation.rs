@@ -72,6 +72,17 @@ impl<Op, Ret> Debug for Conservation<Op, Ret> {
 impl<Op: Debug, Ret: Debug> Conservation<Op, Ret> {
     /// Judges a record that begins with a total; `view` says what an operation tells of it. Without
     /// a result it is of an operation that may or may not have been done.
+    ///
+    /// ```
+    /// use sim_core::Checker;
+    /// use sim_core::oracle::{Conservation, Recorder, Sum};
+    ///
+    /// // Every operation reads the sum of all accounts.
+    /// let record = Recorder::<(), i128>::new();
+    /// let mut oracle = Conservation::new(100, &record, |_, sum| sum.map(|sum| Sum::Read(*sum)));
+    /// record.invoke(0, ()).ok(100);
+    /// assert!(oracle.end().is_ok());
+    /// ```
     #[track_caller]
     pub fn new(
         total: i128,

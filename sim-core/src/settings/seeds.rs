@@ -57,6 +57,12 @@ impl Seeds {
     ///
     /// # Panics
     /// Where the range is empty.
+    ///
+    /// ```
+    /// use sim_core::settings::Seeds;
+    ///
+    /// assert_eq!(Seeds::range(0..1_000).to_string(), "0..1000");
+    /// ```
     #[track_caller]
     pub fn range(range: core::ops::Range<u64>) -> Seeds {
         assert!(range.start < range.end, "a sweep has at least one seed");
@@ -66,16 +72,37 @@ impl Seeds {
     }
 
     /// Gives the number of seeds; never 0.
+    ///
+    /// ```
+    /// use sim_core::settings::Seeds;
+    ///
+    /// assert_eq!(Seeds::range(5..9).len(), 4);
+    /// ```
     pub fn len(&self) -> u64 {
         self.count
     }
 
     /// Says whether there is no seed, which is never so.
+    ///
+    /// ```
+    /// use sim_core::settings::Seeds;
+    ///
+    /// assert!(!Seeds::range(0..1).is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Iterates over the seeds in the order of the text.
+    ///
+    /// ```
+    /// use sim_core::settings::Settings;
+    ///
+    /// let settings = Settings::parse(|name| (name == "SIM_SEEDS").then(|| "7, 0..=2".into()))?;
+    /// let seeds = settings.seeds.expect("they were set");
+    /// assert_eq!(seeds.iter().collect::<Vec<_>>(), [7, 0, 1, 2]);
+    /// # Ok::<(), sim_core::settings::SettingsError>(())
+    /// ```
     pub fn iter(&self) -> impl FusedIterator<Item = u64> + Clone + '_ {
         self.ranges.iter().cloned().flatten()
     }

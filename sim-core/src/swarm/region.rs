@@ -43,6 +43,18 @@ impl Region {
     ///
     /// # Panics
     /// Where the range is empty.
+    ///
+    /// ```
+    /// use sim_core::source::Ratio;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// sim.churn("rebalances", Ratio::new(1, 8), |region| {
+    ///     region.narrow("latency", 1..=u64::MAX); // Past its largest value counts as that.
+    /// });
+    /// sim.node("server", |_| async {});
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[track_caller]
     pub fn narrow(&mut self, dimension: &'static str, range: RangeInclusive<u64>) {
         assert!(!range.is_empty(), "the range of {dimension:?} in a region is empty");

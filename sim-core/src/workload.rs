@@ -85,6 +85,13 @@ use std::time::Duration;
 pub struct OperationId(pub u64);
 
 /// An operation that a client is to do.
+///
+/// ```
+/// use sim_core::workload::{Operation, OperationId};
+///
+/// let operation = Operation { id: OperationId(3), op: "get" };
+/// assert_eq!(format!("{:?}: {}", operation.id, operation.op), "OperationId(3): get");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation<T> {
     /// Its identity.
@@ -163,6 +170,19 @@ impl Outcome {
 }
 
 /// A client: where its operations run.
+///
+/// ```
+/// use sim_core::workload::{Client, Operation, Outcome, WorkloadSpec};
+/// # use sim_core::Sim;
+/// # fn build(sim: &mut Sim) {
+/// let spec = WorkloadSpec::new().clients(2..=2);
+/// sim.workload(&spec, |client: Client| client, async |client, operation: Operation<u8>| {
+///     assert!(client.index < 2, "which of the two does it");
+///     Outcome::done().with(format!("{} by {}", operation.op, client.address))
+/// });
+/// # }
+/// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
     /// Which client, from zero.
@@ -172,6 +192,23 @@ pub struct Client {
 }
 
 /// How many clients and operations there may be, and how they may overlap.
+///
+/// ```
+/// use sim_core::workload::{Operation, Outcome, WorkloadSpec};
+/// use std::cell::Cell;
+/// use std::rc::Rc;
+/// # use sim_core::Sim;
+/// # fn build(sim: &mut Sim) {
+/// let spec = WorkloadSpec::new().clients(1..=1).operations(3).in_flight(1);
+/// let count = Rc::new(Cell::new(0));
+/// sim.workload(&spec, |_| count.clone(), async |count, _: Operation<u8>| {
+///     count.set(count.get() + 1);
+///     assert!(count.get() <= 3);
+///     Outcome::done()
+/// });
+/// # }
+/// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkloadSpec {
     pub(crate) clients: RangeInclusive<u64>,
@@ -201,6 +238,19 @@ impl WorkloadSpec {
     ///
     /// # Panics
     /// Where the range is empty, begins at zero or ends past 256.
+    ///
+    /// ```
+    /// use sim_core::workload::{Operation, Outcome, WorkloadSpec};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let spec = WorkloadSpec::new().clients(2..=4);
+    /// sim.workload(&spec, |client| client.index, async |index, _: Operation<u8>| {
+    ///     assert!(*index < 4);
+    ///     Outcome::done()
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[track_caller]
     pub fn clients(mut self, clients: RangeInclusive<u64>) -> WorkloadSpec {
         let (min, max) = (*clients.start(), *clients.end());
@@ -210,6 +260,19 @@ impl WorkloadSpec {
     }
 
     /// Sets how many operations there may be at most.
+    ///
+    /// ```
+    /// use sim_core::workload::{Operation, Outcome, WorkloadSpec};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let spec = WorkloadSpec::new().operations(5);
+    /// sim.workload(&spec, |_| (), async |_, operation: Operation<u8>| {
+    ///     assert!(operation.id.0 <= 5);
+    ///     Outcome::done()
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn operations(mut self, max: u64) -> WorkloadSpec {
         self.operations_max = max.min(65_535);
         self
@@ -219,6 +282,24 @@ impl WorkloadSpec {
     ///
     /// # Panics
     /// Where it is not in 1..=256.
+    ///
+    /// ```
+    /// use sim_core::workload::{Operation, Outcome, WorkloadSpec};
+    /// use std::cell::Cell;
+    /// use std::rc::Rc;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let busy = Rc::new(Cell::new(false));
+    /// let spec = WorkloadSpec::new().in_flight(1);
+    /// sim.workload(&spec, |_| busy.clone(), async |busy, _: Operation<u8>| {
+    ///     assert!(!busy.replace(true), "one at a time");
+    ///     tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    ///     busy.set(false);
+    ///     Outcome::done()
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[track_caller]
     pub fn in_flight(mut self, max: u64) -> WorkloadSpec {
         assert!((1..=256).contains(&max), "operations under way are 1..=256, not {max}");
@@ -227,6 +308,19 @@ impl WorkloadSpec {
     }
 
     /// Sets the longest pause before an operation.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::workload::{Operation, Outcome, WorkloadSpec};
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let spec = WorkloadSpec::new().pause(0.s()); // As fast as they come.
+    /// sim.workload(&spec, |_| (), async |_, operation: Operation<u8>| {
+    ///     Outcome::done().with(operation.op.to_string())
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn pause(mut self, max: Duration) -> WorkloadSpec {
         self.pause_max = max;
         self

@@ -64,6 +64,24 @@ pub struct Lifecycle {
 impl Lifecycle {
     /// Up to four events, each for ten seconds at most, with waits of up to two seconds, at one host
     /// at a time. Which kinds there are is said by the calls below; without one there is none.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::lifecycle::Lifecycle;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// sim.lifecycle(Lifecycle::of(&db)); // No kind is allowed, so nothing comes.
+    /// sim.last_client("end", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(60.s()).await;
+    ///         assert_eq!(db.starts(0), 1);
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     pub fn of(hosts: impl Into<Hosts>) -> Lifecycle {
         Lifecycle {
             hosts: hosts.into(),
@@ -90,12 +108,48 @@ impl Lifecycle {
     }
 
     /// Processes are killed or lose their power, and start again.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::lifecycle::Lifecycle;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// sim.lifecycle(Lifecycle::of(&db).crashes().count(2));
+    /// sim.last_client("end", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(60.s()).await;
+    ///         assert!(db.exits(0).iter().all(|exit| exit.is_crash()), "killed, or without power");
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn crashes(self) -> Lifecycle {
         self.with([Kind::Kill, Kind::Power])
     }
 
     /// Processes are told to end, or killed, and start again at once.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::lifecycle::Lifecycle;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// sim.lifecycle(Lifecycle::of(&db).restarts().count(2));
+    /// sim.last_client("end", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(60.s()).await;
+    ///         assert!(db.is_up(0) && db.starts(0) <= 3);
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn restarts(self) -> Lifecycle {
         self.with([Kind::Restart])
@@ -103,24 +157,101 @@ impl Lifecycle {
 
     /// Every replica gets a new process, one after the other; nothing else of this lifecycle comes
     /// meanwhile.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::lifecycle::{Lifecycle, Rollout};
+    /// use sim_core::node::NodeSpec;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let db = sim.node(NodeSpec::new("db").replicas(3..=3), |_| std::future::pending::<()>());
+    /// sim.lifecycle(Lifecycle::of(&db).rollouts(Rollout::of(&db).grace(1.s())).count(1));
+    /// sim.last_client("end", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(60.s()).await;
+    ///         assert!((0..3).all(|replica| db.starts(replica) == db.starts(0)), "all or none");
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn rollouts(self, rollout: Rollout) -> Lifecycle {
         self.with([Kind::Rollout(Box::new(rollout))])
     }
 
     /// A host is cut off from all others, both ways or one way.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::lifecycle::Lifecycle;
+    /// use tokio::net::TcpStream;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let server = sim.node("server", |process| async move {
+    /// #     let listener = process.host().listen((process.address(), 7)).await.unwrap();
+    /// #     while let Ok((mut stream, _)) = listener.accept().await {
+    /// #         tokio::task::spawn_local(async move {
+    /// #             let (mut from, mut to) = stream.split();
+    /// #             let _ = tokio::io::copy(&mut from, &mut to).await;
+    /// #         });
+    /// #     }
+    /// # });
+    /// sim.lifecycle(Lifecycle::of(&server).partitions().count(2).lasting(5.s()));
+    /// sim.client("client", |_| async {
+    ///     TcpStream::connect("server:7").await.expect("it heals before a dial gives up");
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn partitions(self) -> Lifecycle {
         self.with([Kind::Isolation, Kind::OneWay])
     }
 
     /// Machines stand still.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::lifecycle::Lifecycle;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// sim.lifecycle(Lifecycle::of(&db).pauses().count(3));
+    /// sim.last_client("end", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(60.s()).await;
+    ///         assert_eq!(db.exits(0), [], "a pause ends no process");
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn pauses(self) -> Lifecycle {
         self.with([Kind::Pause])
     }
 
     /// Clocks are off and drift; at as many hosts as it comes to.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::lifecycle::Lifecycle;
+    /// use tokio::time::Instant;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let lease = sim.node("lease", |_| async {
+    ///     let start = Instant::now();
+    ///     tokio::time::sleep(30.s()).await;
+    ///     assert!(start.elapsed() >= 30.s(), "whatever the date says");
+    /// });
+    /// sim.lifecycle(Lifecycle::of(&lease).skews());
+    /// # sim.client("clock", |_| async { tokio::time::sleep(60.s()).await });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn skews(self) -> Lifecycle {
         self.with([Kind::Skew, Kind::Drift])
@@ -132,6 +263,27 @@ impl Lifecycle {
     }
 
     /// Sets how many hosts may be down, paused or cut off at once.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::lifecycle::Lifecycle;
+    /// use sim_core::node::NodeSpec;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let db = sim.node(NodeSpec::new("db").replicas(5..=5), |_| std::future::pending::<()>());
+    /// sim.lifecycle(Lifecycle::of(&db).crashes().down_at_most(2));
+    /// sim.client("watch", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         for _ in 0..60 {
+    ///             tokio::time::sleep(1.s()).await;
+    ///             assert!((0..5).filter(|replica| db.is_up(*replica)).count() >= 3);
+    ///         }
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn down_at_most(mut self, count: usize) -> Lifecycle {
         self.down_max = count;
@@ -139,6 +291,27 @@ impl Lifecycle {
     }
 
     /// Leaves more than half of the hosts alone.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::lifecycle::Lifecycle;
+    /// use sim_core::node::NodeSpec;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// let db = sim.node(NodeSpec::new("db").replicas(3..=3), |_| std::future::pending::<()>());
+    /// sim.lifecycle(Lifecycle::of(&db).crashes().quorum());
+    /// sim.client("watch", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         for _ in 0..60 {
+    ///             tokio::time::sleep(1.s()).await;
+    ///             assert!((0..3).filter(|replica| db.is_up(*replica)).count() >= 2);
+    ///         }
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn quorum(mut self) -> Lifecycle {
         self.down_max = self.hosts.0.len().saturating_sub(1) / 2;
@@ -146,6 +319,24 @@ impl Lifecycle {
     }
 
     /// Sets before which moment of the run nothing comes.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::lifecycle::Lifecycle;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// sim.lifecycle(Lifecycle::of(&db).crashes().not_before(10.s()));
+    /// sim.client("watch", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(9.s()).await;
+    ///         assert_eq!((db.starts(0), db.is_up(0)), (1, true), "it has time to begin");
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn not_before(mut self, moment: Duration) -> Lifecycle {
         self.not_before = moment;
@@ -153,6 +344,25 @@ impl Lifecycle {
     }
 
     /// Sets for how long a host is left alone after an event.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::lifecycle::Lifecycle;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// // Between two crashes of a replica it has a minute to catch up.
+    /// sim.lifecycle(Lifecycle::of(&db).crashes().cool_down(60.s()).count(9));
+    /// sim.last_client("end", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(30.s()).await;
+    ///         assert!(db.exits(0).len() <= 1);
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn cool_down(mut self, time: Duration) -> Lifecycle {
         self.cool_down = time;
@@ -163,6 +373,24 @@ impl Lifecycle {
     ///
     /// # Panics
     /// Where it is past 255.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::lifecycle::Lifecycle;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// sim.lifecycle(Lifecycle::of(&db).restarts().count(1));
+    /// sim.last_client("end", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(60.s()).await;
+    ///         assert!(db.starts(0) <= 2);
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn count(mut self, max: u64) -> Lifecycle {
@@ -172,6 +400,24 @@ impl Lifecycle {
     }
 
     /// Sets how long an event lasts at most.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::lifecycle::Lifecycle;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// sim.lifecycle(Lifecycle::of(&db).crashes().count(1).lasting(3.s()).pause(2.s()));
+    /// sim.last_client("end", move |_| {
+    ///     let db = db.clone();
+    ///     async move {
+    ///         tokio::time::sleep(10.s()).await;
+    ///         assert!(db.is_up(0), "it is back by then");
+    ///     }
+    /// });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn lasting(mut self, max: Duration) -> Lifecycle {
         self.time_max = max;
@@ -179,6 +425,19 @@ impl Lifecycle {
     }
 
     /// Sets the longest wait before an event.
+    ///
+    /// ```
+    /// use sim_core::control::Units;
+    /// use sim_core::lifecycle::Lifecycle;
+    /// # use sim_core::Sim;
+    /// # fn build(sim: &mut Sim) {
+    /// # let db = sim.node("db", |_| std::future::pending::<()>());
+    /// // One after the other, at once.
+    /// sim.lifecycle(Lifecycle::of(&db).restarts().pause(1.ms()).count(20));
+    /// # sim.client("clock", |_| async { tokio::time::sleep(60.s()).await });
+    /// # }
+    /// # sim_core::sweep::test(&sim_core::Target::new("example", build), 0..2);
+    /// ```
     #[must_use]
     pub fn pause(mut self, max: Duration) -> Lifecycle {
         self.pause_max = max;

@@ -59,6 +59,18 @@ pub struct Recording {
 }
 
 /// A choice of a recording.
+///
+/// ```
+/// # use sim_core::Target;
+/// # use sim_core::run::{Input, run};
+/// # use std::time::Duration;
+/// # let minute = Duration::from_secs(60);
+/// use sim_core::recording::Recording;
+/// let target = Target::new("kv", |sim| drop(sim.dimension("batch", 9)));
+/// let recording = Recording::of(&run(&target, &Input::Seed(7), minute));
+/// let choice = recording.choices.iter().find(|choice| choice.label == "batch");
+/// assert_eq!(choice.expect("it was drawn").lane, "swarm");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedChoice {
     /// The name of the lane.
@@ -70,6 +82,16 @@ pub struct RecordedChoice {
 }
 
 /// What a choice of a recording gave.
+///
+/// ```
+/// use sim_core::recording::RecordedDrawn;
+///
+/// let value = |drawn: &RecordedDrawn| match drawn {
+///     RecordedDrawn::Value { value, .. } => Some(*value),
+///     RecordedDrawn::Bytes(_) => None,
+/// };
+/// assert_eq!(value(&RecordedDrawn::Value { max: 9, value: 3 }), Some(3));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RecordedDrawn {
     /// A value in `0..=max`.
@@ -84,6 +106,18 @@ pub enum RecordedDrawn {
 }
 
 /// A span of a recording.
+///
+/// ```
+/// # use sim_core::Target;
+/// # use sim_core::run::{Input, run};
+/// # use std::time::Duration;
+/// # let minute = Duration::from_secs(60);
+/// use sim_core::recording::Recording;
+/// let target = Target::new("kv", |sim| drop(sim.dimension("batch", 9)));
+/// let recording = Recording::of(&run(&target, &Input::Seed(7), minute));
+/// let span = recording.spans.iter().find(|span| span.label == "batch").expect("it was drawn");
+/// assert_eq!((span.kind.as_str(), span.end - span.start), ("swarm", 1));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedSpan {
     /// The name of its kind.
@@ -97,6 +131,14 @@ pub struct RecordedSpan {
 }
 
 /// Why bytes are no recording.
+///
+/// ```
+/// use sim_core::recording::{Recording, RecordingError};
+///
+/// let mut bytes = Recording::default().to_bytes();
+/// bytes.push(0);
+/// assert_eq!(Recording::from_bytes(&bytes), Err(RecordingError::Trailing { count: 1 }));
+/// ```
 #[derive(Debug, PartialEq, Eq, Error)]
 pub enum RecordingError {
     /// They do not begin as one does.
@@ -121,6 +163,17 @@ pub enum RecordingError {
 
 impl Recording {
     /// The recording of a run.
+    ///
+    /// ```
+    /// # use sim_core::Target;
+    /// # use sim_core::run::{Input, run};
+    /// # use std::time::Duration;
+    /// # let minute = Duration::from_secs(60);
+    /// use sim_core::recording::Recording;
+    /// let target = Target::new("kv", |sim| sim.fail("no"));
+    /// let recording = Recording::of(&run(&target, &Input::Seed(7), minute));
+    /// assert_eq!(recording.class.as_deref(), Some("correctness"));
+    /// ```
     pub fn of(run: &Run) -> Recording {
         Recording {
             class: run.class().map(|class| class.name().to_owned()),
@@ -131,6 +184,13 @@ impl Recording {
     }
 
     /// Writes it as a file.
+    ///
+    /// ```
+    /// use sim_core::recording::Recording;
+    ///
+    /// let recording = Recording { marks: vec!["a crash".to_owned()], ..Recording::default() };
+    /// assert_eq!(Recording::from_bytes(&recording.to_bytes()), Ok(recording));
+    /// ```
     pub fn to_bytes(&self) -> Vec<u8> {
         encoding::encode(self)
     }
@@ -139,6 +199,12 @@ impl Recording {
     ///
     /// # Errors
     /// See [`RecordingError`].
+    ///
+    /// ```
+    /// use sim_core::recording::{Recording, RecordingError};
+    ///
+    /// assert_eq!(Recording::from_bytes(b""), Err(RecordingError::Foreign));
+    /// ```
     pub fn from_bytes(bytes: &[u8]) -> Result<Recording, RecordingError> {
         encoding::decode(bytes)
     }

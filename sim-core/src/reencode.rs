@@ -70,6 +70,12 @@ pub struct Reencode<'a> {
 }
 
 /// What became of a stored input.
+///
+/// ```
+/// use sim_core::reencode::Fate;
+///
+/// assert_eq!(Fate::Moved { from: 9, to: 12 }.to_string(), "moved: from 9 to 12 bytes");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// Its bytes still mean the run that they meant.

@@ -104,6 +104,16 @@ pub struct Sweep {
 
 impl Sweep {
     /// The line that a sweep ends with.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::settings::{Seeds, Settings};
+    /// use sim_core::sweep::sweep;
+    ///
+    /// let target = Target::new("kv", |_| {});
+    /// let found = sweep(&target, &Seeds::range(0..3), &Settings::default());
+    /// assert!(found.summary(&target).starts_with("sweep kv runs 3 failures 0 diverged 0"));
+    /// ```
     pub fn summary(&self, target: &Target) -> String {
         let inconclusive = match self.inconclusive {
             0 => String::new(),
@@ -146,6 +156,16 @@ impl Sweep {
     }
 
     /// A line for each reason for which runs were excused, the most frequent first.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::settings::{Seeds, Settings};
+    /// use sim_core::sweep::sweep;
+    ///
+    /// let target = Target::new("kv", |_| sim_core::excuse("out of space"));
+    /// let found = sweep(&target, &Seeds::range(0..3), &Settings::default());
+    /// assert_eq!(found.excused_lines(), ["sim: excused: 3 of 3 runs: out of space"]);
+    /// ```
     pub fn excused_lines(&self) -> Vec<String> {
         let mut reasons: Vec<_> = self.excuses.iter().collect();
         reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
@@ -156,6 +176,17 @@ impl Sweep {
 
     /// The line on why the sweep fails where too many of its runs were excused; one run alone is
     /// looked at for its own sake.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::settings::{Seeds, Settings};
+    /// use sim_core::sweep::sweep;
+    ///
+    /// let target = Target::new("kv", |_| sim_core::excuse("out of space"));
+    /// let found = sweep(&target, &Seeds::range(0..3), &Settings::default());
+    /// let line = found.too_excused(&target).expect("nothing was tested");
+    /// assert_eq!(line, "3 of 3 runs of kv were excused, more than 1/2");
+    /// ```
     pub fn too_excused(&self, target: &Target) -> Option<String> {
         let (max, name) = (target.excused_share_max(), target.name());
         let (excused, runs) = (u128::from(self.excused), u128::from(self.runs));
@@ -166,6 +197,15 @@ impl Sweep {
 
     /// The exit code of the worst class that was found; of a sweep that tests too little, because
     /// too many runs were excused, that of what is inconclusive.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::settings::{Seeds, Settings};
+    /// use sim_core::sweep::sweep;
+    ///
+    /// let target = Target::new("kv", |_| {});
+    /// assert_eq!(sweep(&target, &Seeds::range(0..3), &Settings::default()).exit_code(&target), 0);
+    /// ```
     pub fn exit_code(&self, target: &Target) -> u8 {
         let untested = self.too_excused(target).map(|_| Class::Inconclusive);
         let classes = self.bugs.iter().map(|bug| bug.failure.class).chain(untested);
@@ -178,6 +218,16 @@ impl Sweep {
 ///
 /// # Panics
 /// Inside a run.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::settings::{Seeds, Settings};
+/// use sim_core::sweep::sweep;
+///
+/// let target = Target::new("kv", |sim| drop(sim.dimension("batch", 9)));
+/// let found = sweep(&target, &Seeds::range(0..100), &Settings::default());
+/// assert_eq!((found.runs, found.failures), (100, 0));
+/// ```
 #[track_caller]
 pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
     refuse_nesting();

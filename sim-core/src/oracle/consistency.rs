@@ -72,6 +72,16 @@ pub struct Linearizable<M: Model>(Judge<M>);
 
 impl<M: Model> Linearizable<M> {
     /// Judges a record by a model; each key begins with this state.
+    ///
+    /// ```
+    /// use sim_core::Checker;
+    /// use sim_core::oracle::{Linearizable, Recorder, Register, RegisterOp, RegisterRet};
+    ///
+    /// let record = Recorder::new();
+    /// record.invoke(0, RegisterOp::Read).ok(RegisterRet::Value(0));
+    /// assert!(Linearizable::new(Register::new(0), &record).end().is_ok());
+    /// assert!(Linearizable::new(Register::new(1), &record).end().is_err(), "it began with another");
+    /// ```
     #[track_caller]
     pub fn new(model: M, record: &Recorder<M::Op, M::Ret>) -> Linearizable<M> {
         Linearizable(Judge::new(model, record))
@@ -94,6 +104,15 @@ impl<M: Model> Linearizable<M> {
     }
 
     /// What the record is so far. Of several keys the first that cannot be ordered tells.
+    ///
+    /// ```
+    /// use sim_core::oracle::{Linearizable, Recorder, Register, RegisterOp, RegisterRet, Verdict};
+    ///
+    /// let record = Recorder::new();
+    /// record.invoke(0, RegisterOp::Read).ok(RegisterRet::Value(7));
+    /// let oracle = Linearizable::new(Register::new(0), &record);
+    /// assert_eq!(oracle.verdict(), Verdict::Unordered { smallest: vec![0] });
+    /// ```
     pub fn verdict(&self) -> Verdict {
         let record = self.0.record.entries();
         let verdicts = self.0.by_key(&record, |_| 0).map(|key| key.verdict(self.0.steps_max));
@@ -129,6 +148,16 @@ pub struct Sequential<M: Model>(Judge<M>);
 
 impl<M: Model> Sequential<M> {
     /// Judges a record by a model; each key begins with this state.
+    ///
+    /// ```
+    /// use sim_core::oracle::{Recorder, Register, RegisterOp, RegisterRet, Sequential, Verdict};
+    ///
+    /// let record = Recorder::new();
+    /// record.invoke(0, RegisterOp::Write(1)).ok(RegisterRet::Written);
+    /// record.invoke(1, RegisterOp::Read).ok(RegisterRet::Value(0)); // It may be behind.
+    /// let oracle = Sequential::new(Register::new(0), &record);
+    /// assert_eq!(oracle.verdict(), Verdict::Ordered);
+    /// ```
     #[track_caller]
     pub fn new(model: M, record: &Recorder<M::Op, M::Ret>) -> Sequential<M> {
         Sequential(Judge::new(model, record))
@@ -152,6 +181,15 @@ impl<M: Model> Sequential<M> {
     }
 
     /// What the record is so far.
+    ///
+    /// ```
+    /// use sim_core::oracle::{Recorder, Register, RegisterOp, RegisterRet, Sequential, Verdict};
+    ///
+    /// let record = Recorder::new();
+    /// record.invoke(0, RegisterOp::Read).ok(RegisterRet::Value(7));
+    /// let oracle = Sequential::new(Register::new(0), &record);
+    /// assert_eq!(oracle.verdict(), Verdict::Unordered { smallest: vec![0] });
+    /// ```
     pub fn verdict(&self) -> Verdict {
         let record = self.0.record.entries();
         // What has an order in time has one for each client: mostly that is seen sooner.

@@ -44,10 +44,27 @@ pub trait Model: Clone + Ord {
     type Key: Clone + Ord + Debug;
 
     /// What an operation is about.
+    ///
+    /// ```
+    /// use sim_core::oracle::{KeyValue, Model, RegisterOp};
+    ///
+    /// let read = ("k", RegisterOp::<Option<u8>>::Read);
+    /// assert_eq!(<KeyValue<&str, u8> as Model>::key(&read), ("k", ()));
+    /// ```
     fn key(op: &Self::Op) -> Self::Key;
 
     /// The state after an operation that returned `ret`, and none where it cannot have returned
     /// that here. Where `ret` is not known, the state after it, whatever it returned.
+    ///
+    /// ```
+    /// use sim_core::oracle::{Model, Register, RegisterOp, RegisterRet};
+    ///
+    /// let zero = Register::new(0);
+    /// let after = zero.step(&RegisterOp::Write(1), Some(&RegisterRet::Written));
+    /// assert_eq!(after, Some(Register::new(1)));
+    /// assert_eq!(zero.step(&RegisterOp::Read, Some(&RegisterRet::Value(1))), None);
+    /// assert_eq!(zero.step(&RegisterOp::Read, None), Some(Register::new(0)), "it may say anything");
+    /// ```
     fn step(&self, op: &Self::Op, ret: Option<&Self::Ret>) -> Option<Self>;
 
     /// Whether an operation with that result changes no state, whichever it was done in. The search
@@ -334,6 +351,13 @@ pub struct Queue<V>(VecDeque<V>);
 
 impl<V> Queue<V> {
     /// It begins empty.
+    ///
+    /// ```
+    /// use sim_core::oracle::{Model, Queue, QueueOp, QueueRet};
+    ///
+    /// let empty = Queue::<u8>::new();
+    /// assert!(empty.step(&QueueOp::Pop, Some(&QueueRet::Popped(None))).is_some());
+    /// ```
     pub fn new() -> Queue<V> {
         Queue(VecDeque::new())
     }
@@ -364,6 +388,13 @@ pub enum QueueOp<V> {
 }
 
 /// What an operation of a [`Queue`] returns; [`QueueOp`] shows both.
+///
+/// ```
+/// use sim_core::oracle::{Model, Queue, QueueOp, QueueRet};
+///
+/// let one = Queue::new().step(&QueueOp::Push(1), Some(&QueueRet::Pushed)).expect("it may");
+/// assert_eq!(one.step(&QueueOp::Pop, Some(&QueueRet::Popped(None))), None, "it holds 1");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum QueueRet<V> {
     /// Of a push.

@@ -118,6 +118,21 @@ impl<Op, Ret, K, V> Debug for Sessions<Op, Ret, K, V> {
 
 impl<Op, Ret, K: Clone + Ord + Debug, V: Clone + Ord> Sessions<Op, Ret, K, V> {
     /// Judges a record; `view` says what an operation with its result tells of a version.
+    ///
+    /// ```
+    /// use sim_core::Checker;
+    /// use sim_core::oracle::{Access, Guarantee, Recorder, Sessions};
+    ///
+    /// // Every operation writes the version that it returns.
+    /// let record = Recorder::<&str, u64>::new();
+    /// let view = |key: &&'static str, version: &u64| {
+    ///     Some(Access::Wrote { key: *key, version: *version })
+    /// };
+    /// let mut oracle = Sessions::new(Guarantee::MonotonicWrites, &record, view);
+    /// record.invoke(0, "k").ok(2);
+    /// record.invoke(0, "k").ok(1);
+    /// assert!(oracle.end().is_err());
+    /// ```
     #[track_caller]
     pub fn new(
         guarantee: Guarantee,

@@ -10,6 +10,18 @@ use std::time::Duration;
 pub type Bug = (Class, String);
 
 /// What came of a run.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::run::Input;
+/// use sim_core::shrink::{Attempt, Subject, TargetSubject};
+/// use std::time::Duration;
+///
+/// let target = Target::new("kv", |sim| drop(sim.dimension("batch", 9)));
+/// let mut subject = TargetSubject { target: &target, watchdog: Duration::from_secs(60) };
+/// let Attempt { tape, bug, .. } = subject.attempt(&Input::Seed(7));
+/// assert!(bug.is_none() && !tape.is_empty());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Attempt {
     /// Its choices.
@@ -57,6 +69,18 @@ pub trait Subject {
 }
 
 /// A target's runs.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::run::Input;
+/// use sim_core::shrink::{Subject, TargetSubject};
+/// use std::time::Duration;
+///
+/// let target = Target::new("kv", |sim| sim.fail("no"));
+/// let mut subject = TargetSubject { target: &target, watchdog: Duration::from_secs(60) };
+/// let attempt = subject.attempt(&Input::Bytes(Vec::new()));
+/// assert!(attempt.bug.is_some());
+/// ```
 #[derive(Clone, Debug)]
 pub struct TargetSubject<'t> {
     /// The target.

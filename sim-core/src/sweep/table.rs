@@ -11,6 +11,13 @@ const NUMBERS: usize = 2;
 
 impl Sweep {
     /// The rows of the table, the titles first; none where nothing was found.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::sweep::Sweep;
+    ///
+    /// assert!(Sweep::default().table(&Target::new("kv", |_| {})).is_empty());
+    /// ```
     pub fn table(&self, target: &Target) -> Vec<String> {
         if self.bugs.is_empty() {
             return Vec::new();

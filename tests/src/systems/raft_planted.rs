@@ -1,7 +1,7 @@
 //! The registers of openraft with a planted bug that needs a loss of power.
 //!
-//! The store acknowledges an append when it is written, and the entries are synced some seconds
-//! later. Everything else is [`super::raft`].
+//! The store acknowledges appends, and what of them is committed, when that is written, and syncs it
+//! some seconds later. Everything else is [`super::raft`].
 
 use super::raft::{self, store::Acknowledge};
 use sim_core::Target;

@@ -27,7 +27,7 @@ type Result<T> = std::result::Result<T, StorageError<u64>>;
 /// dirty before it looks at them (`vm.dirty_writeback_centisecs`).
 const WRITE_BACK: Duration = Duration::from_secs(5);
 
-/// When openraft is told that it has the entries which it appended.
+/// When openraft is told that it has the entries which it appended, and what of them is committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acknowledge {
     /// Once they are synced.
@@ -55,6 +55,20 @@ impl Log {
     fn write(&self, record: Record) {
         self.disk.write(record.clone());
         self.kept.borrow_mut().execute(record);
+    }
+
+    /// Returns when openraft may be told that it has what was written.
+    async fn acknowledged(&self) {
+        match self.acknowledge {
+            Acknowledge::Synced => self.disk.sync().await,
+            Acknowledge::Written => {
+                let disk = self.disk.clone();
+                tokio::task::spawn_local(async move {
+                    sleep(WRITE_BACK).await;
+                    disk.sync().await;
+                });
+            }
+        }
     }
 }
 
@@ -90,9 +104,11 @@ impl RaftLogStorage<Types> for Log {
         Ok(self.kept.borrow().vote)
     }
 
-    /// Without a sync: to know less than was known is allowed.
+    /// With a sync: a node that led goes on to lead after a restart, and reads up to what it knows to
+    /// be committed. To know less than was known is to read what was before.
     async fn save_committed(&mut self, committed: Option<LogId<u64>>) -> Result<()> {
         self.write(Record::Committed(committed));
+        self.acknowledged().await;
         Ok(())
     }
 
@@ -106,16 +122,7 @@ impl RaftLogStorage<Types> for Log {
         I::IntoIter: OptionalSend,
     {
         entries.into_iter().for_each(|entry| self.write(Record::Append(entry)));
-        match self.acknowledge {
-            Acknowledge::Synced => self.disk.sync().await,
-            Acknowledge::Written => {
-                let disk = self.disk.clone();
-                tokio::task::spawn_local(async move {
-                    sleep(WRITE_BACK).await;
-                    disk.sync().await;
-                });
-            }
-        }
+        self.acknowledged().await;
         callback.log_io_completed(Ok(()));
         Ok(())
     }

@@ -3,8 +3,8 @@
 //! It is built with `--features raft` alone: openraft takes minutes to build.
 
 use sim_core::failure::Class;
-use sim_core::settings::{Seeds, Settings};
-use sim_core::sweep;
+use sim_core::sweep::{Sweep, settings_or_exit, sweep_of};
+use sim_core::{Target, child, sweep};
 use sim_tests::systems::{raft, raft_planted};
 
 #[test]
@@ -12,14 +12,35 @@ fn raft() {
     sweep::test(&raft::target(), 0..200);
 }
 
-/// What is lost is seen by clients; where openraft's own assertions are built, they may see it first.
+/// Sweeps a system in which something must be found; seeds of the user's own promise nothing.
+fn hunt(target: &Target, seeds: std::ops::Range<u64>) -> Option<Sweep> {
+    child::serve(target);
+    let settings = settings_or_exit();
+    if settings.input.is_some() {
+        return None;
+    }
+    let found = sweep_of(target, seeds, &settings);
+    println!("{}", found.summary(target));
+    settings.seeds.is_none().then_some(found)
+}
+
+fn classes(found: &Sweep) -> Vec<Class> {
+    found.bugs.iter().map(|bug| bug.failure.class).collect()
+}
+
+/// What is lost is seen by clients, or by openraft's own assertions, which end a node.
 #[test]
 fn raft_planted() {
-    let seeds = Seeds::range(0..300);
-    let found = sweep::sweep(&raft_planted::target(), &seeds, &Settings::default());
-    println!("{}", found.summary(&raft_planted::target()));
-    let classes: Vec<Class> = found.bugs.iter().map(|bug| bug.failure.class).collect();
+    let Some(found) = hunt(&raft_planted::target(), 0..1_000) else { return };
+    let classes = classes(&found);
     assert!(classes.contains(&Class::Correctness), "the planted bug is found");
     assert!(classes.iter().all(|class| [Class::Correctness, Class::Panic].contains(class)));
+    assert_eq!(found.diverged, 0);
+}
+
+#[test]
+fn a_leader_without_a_successor_is_found() {
+    let Some(found) = hunt(&raft::without_elections(), 0..100) else { return };
+    assert_eq!(classes(&found), [Class::Liveness]);
     assert_eq!(found.diverged, 0);
 }

@@ -4,13 +4,15 @@
 //! # The system
 //! openraft runs as published, over connections and a store that are the test's. The disks outlive
 //! processes and, to the last sync, losses of power. Snapshots are frequent, so that nodes that were
-//! away for long get one. A client asks one node after the other, first the one that is said to
+//! away for long get one. A leader whose process starts again leads on, where nobody else was elected
+//! meanwhile. A client asks one node after the other, first the one that is said to
 //! lead; a command has an identity and is executed once, however often it is asked.
 //!
-//! # The property
+//! # The properties
 //! What clients saw is linearizable, for each register; whatever befalls the nodes, and however many
 //! of them at once. Raft promises no more while nodes fail, so that a run in which nobody leads and
-//! nothing is answered is fine: on the slowest ways a vote takes longer than an election.
+//! nothing is answered is fine until the heal. From then on a leader is found, every register is read
+//! and a write is answered within [`bound`].
 //!
 //! # Determinism
 //! openraft draws the time to an election from `rand::thread_rng`, which all nodes of a run share:
@@ -33,6 +35,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use openraft::{Config, SnapshotPolicy};
 use sim_core::node::NodeSpec;
 use sim_core::oracle::{KeyValue, Linearizable, Recorder, Register, RegisterOp, RegisterRet};
+use sim_core::swarm::LATENCIES;
 use sim_core::workload::{Client, Operation, OperationId, Outcome, WorkloadSpec};
 use sim_core::{Sim, Target, sometimes};
 use std::cell::{Cell, OnceCell};
@@ -56,19 +59,27 @@ const ATTEMPT: Duration = Duration::from_secs(3);
 /// The wait between attempts.
 const WAIT: Duration = Duration::from_millis(200);
 
-/// How long the auditor leaves the nodes to whatever still befalls them, and how long it asks.
-const REST: Duration = Duration::from_secs(30);
+/// How many events befall the nodes at most, and how long there is none before each: elections, which
+/// take seconds, are between some of them.
+const EVENTS: u64 = 12;
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// How long an event lasts at most: longer than it takes to elect another leader.
+const LASTING: Duration = Duration::from_secs(20);
 
 /// How long a sync may take.
 const SYNCS: [Duration; 4] = [
     Duration::ZERO,
     Duration::from_millis(1),
     Duration::from_millis(20),
-    Duration::from_millis(200),
+    Duration::from_millis(100),
 ];
 
 /// The number of the auditor in the record.
 const AUDITOR: usize = usize::MAX;
+
+/// The write of the auditor, and what it writes; operations begin at one.
+const AUDIT: u64 = 0;
 
 /// What a client does to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +116,19 @@ pub fn target() -> Target {
 /// A target whose stores acknowledge appends so.
 #[track_caller]
 pub fn target_of(name: &'static str, acknowledge: Acknowledge) -> Target {
-    let config = Arc::new(config());
+    target_with(name, acknowledge, config())
+}
+
+/// A target whose nodes begin no election but the first: a leader that is gone has no successor. It
+/// is what liveness must find.
+pub fn without_elections() -> Target {
+    let config = Config { enable_elect: false, ..config() };
+    target_with("sim_raft_without_elections", Acknowledge::Synced, config)
+}
+
+#[track_caller]
+fn target_with(name: &'static str, acknowledge: Acknowledge, config: Config) -> Target {
+    let config = Arc::new(config);
     Target::new(name, move |sim| build(sim, config.clone(), acknowledge))
 }
 
@@ -125,6 +148,32 @@ fn config() -> Config {
     }
 }
 
+/// The longest way of a message.
+const WAY: Duration = LATENCIES[LATENCIES.len() - 1];
+
+/// Within which time of the heal the auditor is done.
+///
+/// Messages come in time from then on: a vote is answered while its election goes on, though a node
+/// dials first and syncs a vote of everybody, an append and what that commits. A leader of before
+/// may be heard of for a while, and then step down as a node refuses it that has a later vote: nobody
+/// votes for another one for as long as its lease. Then the node with the longest log wins the first election that it begins,
+/// unless somebody has a later vote by then, which it learns. That one's log is shorter: it learns
+/// that too, and begins its next election after both of the next ones of the other. So each node
+/// spoils one election.
+///
+/// The auditor may ask every other node, and the leader's last; then the leader alone.
+fn bound(config: &Config) -> Duration {
+    let [min, max] = [config.election_timeout_min, config.election_timeout_max];
+    let tick = config.heartbeat_interval * 3 / 2;
+    let [lease, election, behind] = [max, max + tick, 2 * max + min];
+    assert!(behind >= 2 * election, "a node that is behind lets the others go first");
+    let nodes = NODES_MAX as u32;
+    let vote = WAY * 4 + SYNCS[SYNCS.len() - 1] * (nodes + 2);
+    assert!(vote <= Duration::from_millis(min), "a vote is answered in time");
+    let elected = Duration::from_millis(lease + election * (NODES_MAX as u64 + 1)) + vote;
+    elected + (ATTEMPT + WAIT) * (nodes + 1 + u32::from(KEYS))
+}
+
 type Record = Recorder<(u8, RegisterOp<Option<u64>>), RegisterRet<Option<u64>>>;
 
 fn build(sim: &mut Sim, config: Arc<Config>, acknowledge: Acknowledge) {
@@ -135,6 +184,7 @@ fn build(sim: &mut Sim, config: Arc<Config>, acknowledge: Acknowledge) {
     sim.set_dimension("receive buffer", 0);
     let sync = SYNCS[sim.dimension("sync", SYNCS.len() as u64 - 1) as usize];
     let disks = (0..NODES_MAX).map(|_| Disk::new(sync)).collect();
+    let bound = bound(&config);
     let cluster = Rc::new(Cluster { config, acknowledge, disks, node: OnceCell::new() });
     let app = {
         let cluster = cluster.clone();
@@ -151,9 +201,12 @@ fn build(sim: &mut Sim, config: Arc<Config>, acknowledge: Acknowledge) {
         move |client: Client| Caller::new(client.index, &state, seen.clone()),
         move |caller, operation| act(caller, operation, patience),
     );
-    sim.last_client("auditor", move |_| audit(Caller::new(AUDITOR, &servers, record.clone())));
+    sim.probe("the nodes answer", bound, move |_| {
+        audit(Caller::new(AUDITOR, &servers, record.clone()), bound)
+    });
     life::faults(sim);
-    life::of_servers(sim, &node);
+    let life = life::every(&node, Some(PORT)).count(EVENTS);
+    sim.lifecycle(life.pause(PAUSE).lasting(LASTING));
 }
 
 /// A client: where it asks first, and what it saw.
@@ -246,12 +299,11 @@ async fn act(caller: Rc<Caller>, operation: Operation<Op>, patience: Duration) -
     caller.ask(Command { id, key, action }, patience).await
 }
 
-/// Reads every register, and again after a rest.
-async fn audit(caller: Caller) {
-    for rest in [Duration::ZERO, REST] {
-        sleep(rest).await;
-        for key in 0..KEYS {
-            caller.ask(Command { id: 0, key, action: Action::Read }, REST).await;
-        }
+/// Reads every register, and writes to one.
+async fn audit(caller: Caller, patience: Duration) {
+    for key in 0..KEYS {
+        caller.ask(Command { id: AUDIT, key, action: Action::Read }, patience).await;
     }
+    let action = Action::Write(AUDIT);
+    caller.ask(Command { id: AUDIT, key: 0, action }, patience).await;
 }

@@ -35,14 +35,18 @@ pub fn faults(sim: &mut Sim) {
 /// for some time at most. A replica of a rollout is ready when it listens on a port, where it has
 /// one.
 pub fn everything(sim: &mut Sim, node: &Node, port: Option<u16>, lasting: Duration) {
+    sim.lifecycle(every(node, port).pause(WAIT).lasting(lasting));
+}
+
+/// Every event, as [`everything`] has it, at the pace of who asks.
+pub fn every(node: &Node, port: Option<u16>) -> Lifecycle {
     let rollout = Rollout::of(node);
     let rollout = match port {
         Some(port) => rollout.ready_on(port),
         None => rollout,
     };
     let life = Lifecycle::of(node).crashes().restarts().rollouts(rollout);
-    let life = life.partitions().pauses().skews();
-    sim.lifecycle(life.down_at_most(node.hosts().len()).pause(WAIT).lasting(lasting));
+    life.partitions().pauses().skews().down_at_most(node.hosts().len())
 }
 
 /// [`everything`] for servers.

@@ -2,7 +2,7 @@
 # Builds the fuzz targets for ClusterFuzzLite and OSS-Fuzz into $OUT: a binary, its options and its
 # corpus each. The workspace is $SRC/hosts. Targets with a planted bug stay out: they must fail.
 cd "$SRC/hosts"
-cargo fuzz build
+cargo fuzz build --features raft
 built="${CARGO_TARGET_DIR:-target}/$(uname -m)-unknown-linux-gnu/release"
 for target in $(cargo fuzz list | grep -v '_planted$'); do
     cp "$built/$target" "$OUT/"

@@ -3,8 +3,10 @@
 //! libFuzzer runs as a process of its own, in a folder of its own, with a corpus that is empty. Its
 //! binary is built by `cargo fuzz build -s none`.
 
+use crate::systems;
 use sim_core::Target;
 use sim_core::run::{Input, run_reusing};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -17,10 +19,17 @@ pub fn workspace() -> &'static Path {
     here.parent().unwrap_or(here)
 }
 
+/// The options of cargo that build fuzz targets of these names: the features that they need.
+pub fn features<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<&'static str> {
+    let features: BTreeSet<_> = names.into_iter().filter_map(systems::feature_of).collect();
+    features.into_iter().flat_map(|feature| ["--features", feature]).collect()
+}
+
 /// Builds a fuzz target; gives its binary, and nothing where it cannot be built.
 pub fn build(name: &str) -> Option<PathBuf> {
     let mut cargo = Command::new("cargo");
     cargo.args(["fuzz", "build", "-s", "none", name]).current_dir(workspace());
+    cargo.args(features([name]));
     let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let binary = workspace().join("target").join(triple).join("release").join(name);
     (cargo.status().ok()?.success() && binary.is_file()).then_some(binary)
@@ -73,6 +82,13 @@ mod tests {
         assert_eq!(median(&[Some(1), None, Some(5)], 10), 5);
         assert_eq!(median(&[Some(2), None], 10), 6);
         assert_eq!(median(&[None, None, Some(1)], 10), 10);
+    }
+
+    #[test]
+    fn each_feature_is_named_once_where_a_target_needs_it() {
+        assert_eq!(features(["sim_echo", "sim_kernel"]), Vec::<&str>::new());
+        let names = ["sim_echo", "sim_raft", "sim_raft_planted"];
+        assert_eq!(features(names), ["--features", "raft"]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Every file in `regressions/` and `corpus/` as a test of its name, `SIM_INPUT` and `SIM_PIN`.
 //!
 //! Those of `sim_kernel` are calls on the simulated kernel and no runs of a system. The corpus has a
-//! minute, or `SIM_BUDGET`: an input whose turn comes later is passed over, and that is said.
+//! minute, or `SIM_BUDGET`: an input whose turn comes later is passed over, and that is said. Those of
+//! systems that need a feature which this build is without are ignored.
 
 use hostsim::seam::outside;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
     if let Some(file) = &settings.input {
         return replay_input(&targets, file, &settings);
     }
-    let names: Vec<_> = targets.iter().map(Target::name).chain([kernel_fuzz::NAME]).collect();
+    let names = systems::folders(&targets);
     let found: Result<Vec<_>, _> =
         ["regressions", "corpus"].iter().map(|folder| cases(root(), folder, &names)).collect();
     let found = match found {
@@ -51,8 +52,10 @@ fn trial(targets: &[Target], case: Case, settings: Settings, start: Duration) ->
             Ok(())
         });
     }
-    let target = targets.iter().find(|target| target.name() == case.target);
-    let target = target.expect("the cases have known targets").clone();
+    let Some(target) = targets.iter().find(|target| target.name() == case.target).cloned() else {
+        let why = systems::why_none(&case.target);
+        return Trial::test(case.name, move || Err(why.into())).with_ignored_flag(true);
+    };
     Trial::test(case.name.clone(), move || {
         if !is_due(&case, outside::monotonic() - start, &settings) {
             eprintln!("sim: {} is not run: the budget of the corpus ended; SIM_BUDGET", case.name);
@@ -70,6 +73,10 @@ fn replay_input(targets: &[Target], file: &Path, settings: &Settings) -> ExitCod
             return ExitCode::from(2);
         }
         return replay_calls(file, settings);
+    }
+    if systems::absent().contains(&name.as_str()) {
+        eprintln!("sim: SIM_INPUT={}: {}", file.display(), systems::why_none(&name));
+        return ExitCode::from(2);
     }
     let Some(target) = targets.iter().find(|target| target.name() == name) else {
         let names: Vec<_> = targets.iter().map(Target::name).collect();

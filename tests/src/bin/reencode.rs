@@ -3,7 +3,8 @@
 //! `cargo run --release -p sim-tests --bin reencode -- save DIR` before the change writes what each
 //! run chose to DIR; `… load DIR` after it writes each input anew, so that its run chooses the same,
 //! and says of each whether it is the same, was moved, or is lost. Exit code: 0, 1 where one is
-//! lost, 2 where something cannot be read or written.
+//! lost, 2 where something cannot be read or written. Inputs of systems that this build is without
+//! stay as they are, and that is said: `--features raft` has them moved too.
 
 use sim_core::reencode::{Fate, Reencode, ReencodeError};
 use sim_core::sweep::settings_or_exit;
@@ -15,12 +16,14 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace is above");
-    let targets = systems::all();
+    let (targets, absent) = (systems::all(), systems::absent());
+    absent.iter().for_each(|name| eprintln!("reencode: {}", systems::why_none(name)));
+    let others = [absent, vec![kernel_fuzz::NAME]].concat();
     let reencode = |tapes| Reencode {
         root,
         tapes: Path::new(tapes),
         targets: &targets,
-        others: &[kernel_fuzz::NAME],
+        others: &others,
         watchdog: settings_or_exit().watchdog,
     };
     let code = match arguments[..] {

@@ -21,9 +21,12 @@ fn main() -> ExitCode {
         eprintln!("seed-corpus: needs the name of a target and how many inputs to make");
         return ExitCode::from(2);
     };
-    let Some(target) = systems::all().into_iter().find(|target| target.name() == name) else {
-        eprintln!("seed-corpus: {name} is the name of no target");
-        return ExitCode::from(2);
+    let target = match systems::find(name) {
+        Ok(target) => target,
+        Err(why) => {
+            eprintln!("seed-corpus: {why}");
+            return ExitCode::from(2);
+        }
     };
     let folder = Path::new("corpus").join(name);
     std::fs::create_dir_all(&folder).expect("the folder can be made");

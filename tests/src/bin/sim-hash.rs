@@ -15,9 +15,12 @@ fn main() -> ExitCode {
         eprintln!("sim-hash: needs the name of a target and a file, and may have a number of runs");
         return ExitCode::from(2);
     };
-    let Some(target) = systems::all().into_iter().find(|target| target.name() == name) else {
-        eprintln!("sim-hash: {name} is the name of no target");
-        return ExitCode::from(2);
+    let target = match systems::find(name) {
+        Ok(target) => target,
+        Err(why) => {
+            eprintln!("sim-hash: {why}");
+            return ExitCode::from(2);
+        }
     };
     match std::fs::read(file) {
         Ok(bytes) => {

@@ -64,9 +64,12 @@ fn main() -> ExitCode {
         eprintln!("soak: needs the name of a target and how many runs, and may have threads");
         return ExitCode::from(2);
     };
-    let Some(target) = systems::all().into_iter().find(|target| target.name() == name) else {
-        eprintln!("soak: {name} is the name of no target");
-        return ExitCode::from(2);
+    let target = match systems::find(name) {
+        Ok(target) => target,
+        Err(why) => {
+            eprintln!("soak: {why}");
+            return ExitCode::from(2);
+        }
     };
     let threads = threads.map_or(1, |threads| threads.expect("it was matched"));
     let tally = std::thread::scope(|scope| {

@@ -7,6 +7,7 @@ use super::log::Log;
 use super::options::Options;
 use super::report::{Row, Unit};
 use super::{Places, is_planted};
+use crate::{search, systems};
 use hostsim::seam::outside::monotonic;
 use sim_core::failure::{Class, Failure};
 use sim_core::fuzz::{KEEP_GOING, keep};
@@ -89,12 +90,23 @@ pub fn targets(places: &Places, options: &Options) -> Result<Vec<String>, String
     }
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let all: Vec<String> = text.lines().map(str::to_owned).collect();
-    if options.targets.is_empty() {
-        return Ok(all.into_iter().filter(|name| !is_planted(name)).collect());
+    chosen(all, &systems::absent(), &options.targets)
+}
+
+/// The names that were given, or of all those that must find nothing; none is of a system that this
+/// build is without: it would not know its pins.
+fn chosen(all: Vec<String>, absent: &[&str], given: &[String]) -> Result<Vec<String>, String> {
+    let is_absent = |name: &String| absent.contains(&name.as_str());
+    if given.is_empty() {
+        let is_searched = |name: &String| !is_planted(name) && !is_absent(name);
+        return Ok(all.into_iter().filter(is_searched).collect());
     }
-    match options.targets.iter().find(|name| !all.contains(name)) {
-        Some(name) => Err(format!("{name} is no fuzz target; the targets are {}", all.join(", "))),
-        None => Ok(options.targets.clone()),
+    if let Some(name) = given.iter().find(|name| !all.contains(name)) {
+        return Err(format!("{name} is no fuzz target; the targets are {}", all.join(", ")));
+    }
+    match given.iter().find(|name| is_absent(name)) {
+        Some(name) => Err(systems::why_none(name)),
+        None => Ok(given.to_vec()),
     }
 }
 
@@ -114,6 +126,7 @@ pub fn build(places: &Places, build: Build, names: &[String]) -> Result<(), Stri
     if let [name] = names {
         command.arg(name);
     }
+    command.args(search::features(names.iter().map(String::as_str)));
     let status = command.stdout(Stdio::null()).status();
     let status = status.map_err(|error| format!("cargo cannot be started: {error}"))?;
     if !status.success() {

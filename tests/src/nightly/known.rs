@@ -1,6 +1,6 @@
 //! Bugs that are known before a night: those that are pinned as open.
 
-use crate::{kernel_fuzz, systems};
+use crate::systems;
 use sim_core::fuzz::keep;
 use sim_core::log::LogFilter;
 use sim_core::replay::{Case, cases};
@@ -34,8 +34,7 @@ pub fn of_target(
     root: &Path,
     folder: &Path,
 ) -> io::Result<BTreeMap<String, String>> {
-    let targets = systems::all();
-    let names: Vec<_> = targets.iter().map(Target::name).chain([kernel_fuzz::NAME]).collect();
+    let names = systems::folders(&systems::all());
     let cases = cases(root, "regressions", &names).map_err(io::Error::other)?;
     let mut pins = BTreeMap::new();
     for case in cases.iter().filter(|case| case.target == target.name()) {

@@ -78,3 +78,18 @@ fn an_end_that_no_unit_explains_is_a_fault() {
     assert_eq!(ending, Ending::Whole);
     assert_eq!(row.faults, ["sim: cannot keep a failure of sim_a: full"]);
 }
+
+#[test]
+fn a_night_leaves_out_what_this_build_does_not_know() {
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let all = || owned(&["sim_echo", "sim_echo_planted", "sim_kernel", "sim_raft"]);
+    let chosen = |absent: &[&str], given: &[&str]| chosen(all(), absent, &owned(given));
+    let searched = ["sim_echo", "sim_kernel", "sim_raft"];
+    assert_eq!(chosen(&[], &[]), Ok(owned(&searched)));
+    assert_eq!(chosen(&["sim_raft"], &[]), Ok(owned(&searched[..2])));
+    assert_eq!(chosen(&["sim_raft"], &["sim_echo_planted"]), Ok(owned(&["sim_echo_planted"])));
+    let needs = "sim_raft needs `--features raft`".to_owned();
+    assert_eq!(chosen(&["sim_raft"], &["sim_raft"]), Err(needs));
+    let error = chosen(&[], &["sim_a"]).expect_err("it is no target");
+    assert!(error.starts_with("sim_a is no fuzz target; the targets are sim_echo, "), "{error}");
+}

@@ -5,14 +5,14 @@
 //! openraft runs as published, over connections and a store that are the test's. The disks outlive
 //! processes and, to the last sync, losses of power. Snapshots are frequent, so that nodes that were
 //! away for long get one. A leader whose process starts again leads on, where nobody else was elected
-//! meanwhile. A client asks one node after the other, first the one that is said to
-//! lead; a command has an identity and is executed once, however often it is asked.
+//! meanwhile. A client asks one node after the other, first the one that is said to lead; a command
+//! has an identity and is executed once, however often it is asked.
 //!
 //! # The properties
 //! What clients saw is linearizable, for each register; whatever befalls the nodes, and however many
 //! of them at once. Raft promises no more while nodes fail, so that a run in which nobody leads and
-//! nothing is answered is fine until the heal. From then on a leader is found, every register is read
-//! and a write is answered within [`bound`].
+//! nothing is answered is fine until the heal. From then on a leader is elected, every register is
+//! read and a write is answered within a bound that is computed from how openraft is set.
 //!
 //! # Determinism
 //! openraft draws the time to an election from `rand::thread_rng`, which all nodes of a run share:
@@ -153,13 +153,13 @@ const WAY: Duration = LATENCIES[LATENCIES.len() - 1];
 
 /// Within which time of the heal the auditor is done.
 ///
-/// Messages come in time from then on: a vote is answered while its election goes on, though a node
-/// dials first and syncs a vote of everybody, an append and what that commits. A leader of before
-/// may be heard of for a while, and then step down as a node refuses it that has a later vote: nobody
-/// votes for another one for as long as its lease. Then the node with the longest log wins the first election that it begins,
-/// unless somebody has a later vote by then, which it learns. That one's log is shorter: it learns
-/// that too, and begins its next election after both of the next ones of the other. So each node
-/// spoils one election.
+/// Messages come in time from then on: a vote is answered while its election goes on, though a
+/// node dials first and syncs a vote of everybody, an append and what that commits. A leader of
+/// before may be heard of for a while, and then step down as a node refuses it that has a later
+/// vote: nobody votes for another one for as long as its lease. Then the node with the longest
+/// log wins the first election that it begins, unless somebody has a later vote by then, which it
+/// learns. That one's log is shorter: it learns that too, and begins its next election after both
+/// of the next ones of the other. So each node spoils one election.
 ///
 /// The auditor may ask every other node, and the leader's last; then the leader alone.
 fn bound(config: &Config) -> Duration {

@@ -149,6 +149,25 @@ pub enum Output {
 /// ```
 pub trait Listen: Send {
     /// The next signal.
+    ///
+    /// ```
+    /// use sim_process::Signal;
+    /// use sim_process::system::Listen;
+    /// use std::task::{Context, Poll, Waker};
+    ///
+    /// /// One signal, and then none.
+    /// struct Once(Option<Signal>);
+    ///
+    /// impl Listen for Once {
+    ///     fn poll_recv(&mut self, _: &mut Context<'_>) -> Poll<Signal> {
+    ///         self.0.take().map_or(Poll::Pending, Poll::Ready)
+    ///     }
+    /// }
+    ///
+    /// let (mut once, mut context) = (Once(Some(Signal::Quit)), Context::from_waker(Waker::noop()));
+    /// assert_eq!(once.poll_recv(&mut context), Poll::Ready(Signal::Quit));
+    /// assert!(once.poll_recv(&mut context).is_pending());
+    /// ```
     fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Signal>;
 }
 

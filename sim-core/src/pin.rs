@@ -188,6 +188,22 @@ pub enum PinError {
 ///
 /// # Errors
 /// See [`PinError`].
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::pin::{Name, pin};
+/// use sim_core::settings::Settings;
+///
+/// let root = std::env::temp_dir().join(format!("pin-{}", std::process::id()));
+/// std::fs::create_dir_all(&root)?;
+/// std::fs::write(root.join("found"), [])?;
+/// let (target, name) = (Target::new("kv", |sim| sim.fail("no")), Name::parse("lost-reply")?);
+/// let pinned = pin(&target, &root.join("found"), &name, &root, &Settings::default())?;
+/// assert_eq!(pinned.file, root.join("regressions/kv/lost-reply"));
+/// assert!(pinned.file.with_extension("toml").is_file());
+/// std::fs::remove_dir_all(&root)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn pin(
     target: &Target,
     file: &Path,

@@ -138,6 +138,25 @@ impl Reencode<'_> {
     ///
     /// # Errors
     /// What cannot be read or written; nothing of the stored inputs is changed.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::reencode::{FOLDERS, Reencode};
+    /// use std::time::Duration;
+    ///
+    /// let root = std::env::temp_dir().join(format!("saved-{}", std::process::id()));
+    /// for folder in FOLDERS {
+    ///     std::fs::create_dir_all(root.join(folder).join("kv"))?;
+    /// }
+    /// std::fs::write(root.join("corpus/kv/one"), [1, 7])?;
+    /// let (tapes, target) = (root.join("tapes"), Target::new("kv", |_| {}));
+    /// let targets = std::slice::from_ref(&target);
+    /// let watchdog = Duration::from_secs(60);
+    /// let reencode = Reencode { root: &root, tapes: &tapes, targets, others: &[], watchdog };
+    /// assert_eq!(reencode.save()?, ["corpus/kv/one"]);
+    /// std::fs::remove_dir_all(&root)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn save(&self) -> Result<Vec<String>, ReencodeError> {
         let mut names = Vec::new();
         for (target, case) in self.cases()? {
@@ -157,6 +176,26 @@ impl Reencode<'_> {
     ///
     /// # Errors
     /// What cannot be read or written; inputs that were moved before it stay moved.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::reencode::{FOLDERS, Fate, Reencode};
+    /// use std::time::Duration;
+    ///
+    /// let root = std::env::temp_dir().join(format!("loaded-{}", std::process::id()));
+    /// for folder in FOLDERS {
+    ///     std::fs::create_dir_all(root.join(folder).join("kv"))?;
+    /// }
+    /// std::fs::write(root.join("corpus/kv/one"), [1, 7])?;
+    /// let (tapes, target) = (root.join("tapes"), Target::new("kv", |_| {}));
+    /// let targets = std::slice::from_ref(&target);
+    /// let watchdog = Duration::from_secs(60);
+    /// let reencode = Reencode { root: &root, tapes: &tapes, targets, others: &[], watchdog };
+    /// let fates = reencode.load()?;
+    /// assert!(matches!(fates[0].1, Fate::Lost(_)), "nothing was saved before");
+    /// std::fs::remove_dir_all(&root)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn load(&self) -> Result<Vec<(String, Fate)>, ReencodeError> {
         let mut fates = Vec::new();
         for (target, case) in self.cases()? {

@@ -178,6 +178,18 @@ fn quote(text: &str) -> String {
 /// A pinned file.
 ///
 /// The [module's example](self) makes tests of some.
+///
+/// ```
+/// use sim_core::replay::{Case, Expectation};
+///
+/// let case = Case {
+///     name: "regressions/kv/lost".to_owned(),
+///     file: "regressions/kv/lost".into(),
+///     target: "kv".to_owned(),
+///     expectation: Expectation::default(),
+/// };
+/// assert!(case.file.ends_with("lost"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     /// The name of its test: folder, target and file.
@@ -191,6 +203,18 @@ pub struct Case {
 }
 
 /// Why pinned files cannot be replayed.
+///
+/// ```
+/// use sim_core::replay::{CasesError, cases};
+///
+/// let root = std::env::temp_dir().join(format!("foreign-{}", std::process::id()));
+/// std::fs::create_dir_all(root.join("regressions/queue"))?;
+/// let error = cases(&root, "regressions", &["kv"]).unwrap_err();
+/// assert!(matches!(error, CasesError::UnknownTarget { .. }));
+/// assert!(error.to_string().ends_with("has the name of no target; the targets are kv"));
+/// std::fs::remove_dir_all(&root)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum CasesError {
     /// A folder or file cannot be read.
@@ -223,6 +247,18 @@ pub enum CasesError {
 ///
 /// # Errors
 /// A folder that belongs to no target, and what cannot be read.
+///
+/// ```
+/// use sim_core::replay::cases;
+///
+/// let root = std::env::temp_dir().join(format!("cases-{}", std::process::id()));
+/// std::fs::create_dir_all(root.join("corpus/kv"))?;
+/// std::fs::write(root.join("corpus/kv/one"), [])?;
+/// let cases = cases(&root, "corpus", &["kv"])?;
+/// assert_eq!((cases[0].name.as_str(), cases[0].target.as_str()), ("corpus/kv/one", "kv"));
+/// std::fs::remove_dir_all(&root)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn cases(root: &Path, folder: &str, targets: &[&str]) -> Result<Vec<Case>, CasesError> {
     let mut cases = Vec::new();
     for target_folder in list(&root.join(folder))? {
@@ -302,6 +338,22 @@ const CORPUS_TIME: Duration = Duration::from_secs(60);
 ///
 /// What once failed always is. The corpus, which grows by itself, has `SIM_BUDGET`, or a minute;
 /// what is passed over should be said.
+///
+/// ```
+/// use sim_core::replay::{Case, Expectation, is_due};
+/// use sim_core::settings::Settings;
+/// use std::time::Duration;
+///
+/// let of = |folder: &str| Case {
+///     name: format!("{folder}/kv/one"),
+///     file: format!("{folder}/kv/one").into(),
+///     target: "kv".to_owned(),
+///     expectation: Expectation::default(),
+/// };
+/// let hour = Duration::from_secs(3_600);
+/// assert!(is_due(&of("regressions"), hour, &Settings::default()));
+/// assert!(!is_due(&of("corpus"), hour, &Settings::default()));
+/// ```
 pub fn is_due(case: &Case, since_start: Duration, settings: &Settings) -> bool {
     let is_corpus = case.name.starts_with("corpus/");
     !is_corpus || since_start < settings.budget.unwrap_or(CORPUS_TIME)
@@ -311,6 +363,19 @@ pub fn is_due(case: &Case, since_start: Duration, settings: &Settings) -> bool {
 ///
 /// # Errors
 /// What the file system says.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::replay::replay;
+/// use sim_core::settings::Settings;
+///
+/// let file = std::env::temp_dir().join(format!("replayed-{}", std::process::id()));
+/// std::fs::write(&file, [1, 7])?;
+/// let target = Target::new("kv", |sim| sim.note("here"));
+/// assert_eq!(replay(&target, &file, &Settings::default())?.class(), None);
+/// std::fs::remove_file(&file)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn replay(target: &Target, file: &Path, settings: &Settings) -> io::Result<Run> {
     child::serve(target);
     warn_unseeded();
@@ -325,6 +390,23 @@ pub fn replay(target: &Target, file: &Path, settings: &Settings) -> io::Result<R
 ///
 /// # Errors
 /// One line on what is not as expected; a failure was reported in full before.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::replay::{cases, test_case};
+/// use sim_core::settings::Settings;
+///
+/// let root = std::env::temp_dir().join(format!("case-{}", std::process::id()));
+/// std::fs::create_dir_all(root.join("regressions/kv"))?;
+/// std::fs::write(root.join("regressions/kv/lost"), [])?;
+/// std::fs::write(root.join("regressions/kv/lost.toml"), "class = \"correctness\"\n")?;
+/// let cases = cases(&root, "regressions", &["kv"])?;
+/// let test = |target| test_case(&target, &cases[0], &Settings::default());
+/// assert_eq!(test(Target::new("kv", |sim| sim.fail("no"))), Ok(()), "as expected");
+/// assert!(test(Target::new("kv", |_| {})).is_err_and(|line| line.starts_with("fixed: ")));
+/// std::fs::remove_dir_all(&root)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn test_case(target: &Target, case: &Case, settings: &Settings) -> Result<(), String> {
     let run = replay(target, &case.file, settings).map_err(|error| error.to_string())?;
     let verdict = case.expectation.judge(&run);
@@ -433,6 +515,19 @@ impl Replayed {
 }
 
 /// Replays `SIM_INPUT` where its folder is that of the target, and says what came of it.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::replay::{self, Replayed};
+/// use sim_core::settings::Settings;
+///
+/// let file = std::env::temp_dir().join(format!("asked-{}", std::process::id()));
+/// std::fs::write(&file, [])?;
+/// let replayed = replay::input(&Target::new("kv", |_| {}), &file, &Settings::default());
+/// assert_eq!(replayed, Replayed::Passed);
+/// std::fs::remove_file(&file)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn input(target: &Target, file: &Path, settings: &Settings) -> Replayed {
     let replayed = replay(target, file, settings).map_err(|error| error.to_string());
     let expectation = expectation(file).map_err(|error| error.to_string());

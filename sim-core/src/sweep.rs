@@ -30,6 +30,21 @@ mod table;
 const CHECKED: u64 = 16;
 
 /// Failures of one class and origin.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::settings::{Seeds, Settings, Shrinking};
+/// use sim_core::sweep::{Bug, sweep};
+///
+/// let target = Target::new("kv", |sim| sim.fail("no"));
+/// let folder = std::env::temp_dir().join(format!("bug-{}", std::process::id()));
+/// let artifacts = Some(folder.clone());
+/// let settings = Settings { shrink: Shrinking::Off, artifacts, ..Settings::default() };
+/// let Bug { seed, count, failure, .. } = sweep(&target, &Seeds::range(3..6), &settings).bugs.remove(0);
+/// assert_eq!((seed, count, failure.message.as_str()), (3, 3, "no"));
+/// std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Bug {
     /// The first of them.
@@ -143,6 +158,17 @@ impl Sweep {
     }
 
     /// A line for each mark of the target that no run reached.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::settings::{Seeds, Settings};
+    /// use sim_core::sweep::sweep;
+    ///
+    /// let target = Target::new("kv", |_| sim_core::sometimes!(1 > 2, "one is more than two"));
+    /// let found = sweep(&target, &Seeds::range(0..3), &Settings::default());
+    /// let is_meant = |line: &String| line.contains("one is more than two");
+    /// assert!(found.never_reached(&target).iter().any(is_meant));
+    /// ```
     pub fn never_reached(&self, target: &Target) -> Vec<String> {
         let places = self.marks.of_target(target).into_iter();
         let missed = places.filter(|(_, tally)| !tally.is_reached).map(|(place, tally)| {
@@ -465,6 +491,15 @@ pub fn test(target: &Target, seeds: std::ops::Range<u64>) {
 }
 
 /// Sweeps the seeds of `SIM_SEEDS`, else `seeds`.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::settings::Settings;
+/// use sim_core::sweep::sweep_of;
+///
+/// let target = Target::new("kv", |_| {});
+/// assert_eq!(sweep_of(&target, 0..5, &Settings::default()).runs, 5);
+/// ```
 pub fn sweep_of(target: &Target, seeds: std::ops::Range<u64>, settings: &Settings) -> Sweep {
     let default = Seeds::range(seeds);
     sweep(target, settings.seeds.as_ref().unwrap_or(&default), settings)

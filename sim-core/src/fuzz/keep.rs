@@ -73,6 +73,18 @@ const BUG: &str = "bug.txt";
 const MET: &str = "met";
 
 /// Keeps the failures of one target.
+///
+/// ```
+/// use sim_core::Target;
+/// use sim_core::failure::{Class, Failure};
+/// use sim_core::fuzz::keep::Keeper;
+///
+/// let folder = std::env::temp_dir().join(format!("keeper-{}", std::process::id()));
+/// let mut keeper = Keeper::new(folder);
+/// let failure = Failure::new(Class::Correctness, "kv", "a reply is lost");
+/// assert!(!keeper.meet(&Target::new("kv", |_| {}), &failure)?, "nothing is kept yet");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Keeper {
     folder: PathBuf,
@@ -81,6 +93,14 @@ pub struct Keeper {
 
 impl Keeper {
     /// Keeps below `folder`, which is that of the target and need not be there yet.
+    ///
+    /// ```
+    /// use sim_core::fuzz::keep::Keeper;
+    ///
+    /// let folder = std::env::temp_dir().join(format!("no-keeper-{}", std::process::id()));
+    /// let _keeper = Keeper::new(folder.clone());
+    /// assert!(!folder.exists(), "it is made with the first bug");
+    /// ```
     pub fn new(folder: PathBuf) -> Keeper {
         Keeper { folder, counts: BTreeMap::new() }
     }
@@ -89,6 +109,22 @@ impl Keeper {
     ///
     /// # Errors
     /// What the file system says.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::failure::{Class, Failure};
+    /// use sim_core::fuzz::keep::{self, Keeper};
+    ///
+    /// let folder = std::env::temp_dir().join(format!("met-{}", std::process::id()));
+    /// let (target, failure) =
+    ///     (Target::new("kv", |_| {}), Failure::new(Class::Correctness, "kv", "a reply is lost"));
+    /// let of_bug = folder.join(failure.fingerprint("kv"));
+    /// keep::write(&of_bug, &failure, b"bytes", || "report".to_owned(), "trace")?;
+    /// assert!(Keeper::new(folder.clone()).meet(&target, &failure)?);
+    /// assert_eq!(keep::read(&folder)?[0].met, 1);
+    /// std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn meet(&mut self, target: &Target, failure: &Failure) -> io::Result<bool> {
         let fingerprint = failure.fingerprint(target.name());
         let folder = self.folder.join(&fingerprint);
@@ -104,6 +140,25 @@ impl Keeper {
     ///
     /// # Errors
     /// What the file system says.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::fuzz::keep::{self, Keeper};
+    /// use sim_core::run::{Input, run};
+    /// use sim_core::settings::{Settings, Shrinking};
+    /// use std::time::Duration;
+    ///
+    /// let folder = std::env::temp_dir().join(format!("keep-{}", std::process::id()));
+    /// let target = Target::new("kv", |sim| sim.fail("no"));
+    /// let run = run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60));
+    /// let failure = run.failure.clone().expect("it fails");
+    /// let settings = Settings { shrink: Shrinking::Off, ..Settings::default() };
+    /// let mut keeper = Keeper::new(folder.clone());
+    /// keeper.keep(&target, &run, &[], &failure, &settings, Duration::from_secs(1))?;
+    /// assert_eq!(keep::read(&folder)?[0].failure.message, "no");
+    /// std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn keep(
         &mut self,
         target: &Target,
@@ -206,6 +261,12 @@ fn trace(run: &Run) -> String {
 }
 
 /// Whether a folder is that of a bug.
+///
+/// ```
+/// use sim_core::fuzz::keep::is_kept;
+///
+/// assert!(!is_kept(&std::env::temp_dir()));
+/// ```
 pub fn is_kept(folder: &Path) -> bool {
     folder.join(BUG).is_file()
 }
@@ -214,6 +275,18 @@ pub fn is_kept(folder: &Path) -> bool {
 ///
 /// # Errors
 /// What the file system says.
+///
+/// ```
+/// use sim_core::failure::{Class, Failure};
+/// use sim_core::fuzz::keep;
+///
+/// let folder = std::env::temp_dir().join(format!("written-{}", std::process::id()));
+/// let failure = Failure::new(Class::Panic, "src/db.rs:7", "index out of bounds");
+/// keep::write(&folder, &failure, b"bytes", || "report".to_owned(), "trace")?;
+/// assert!(keep::is_kept(&folder));
+/// std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn write(
     folder: &Path,
     failure: &Failure,
@@ -235,6 +308,20 @@ pub fn write(
 ///
 /// # Errors
 /// What the file system says.
+///
+/// ```
+/// use sim_core::failure::{Class, Failure};
+/// use sim_core::fuzz::keep;
+///
+/// let folder = std::env::temp_dir().join(format!("counted-{}", std::process::id()));
+/// let failure = Failure::new(Class::Panic, "src/db.rs:7", "index out of bounds");
+/// let of_bug = folder.join(failure.fingerprint("kv"));
+/// keep::write(&of_bug, &failure, b"bytes", || "report".to_owned(), "trace")?;
+/// keep::count(&of_bug)?;
+/// assert_eq!(keep::read(&folder)?[0].met, 1);
+/// std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn count(folder: &Path) -> io::Result<()> {
     Count::open(&folder.join(MET))?.add()
 }
@@ -273,6 +360,14 @@ pub struct Kept {
 ///
 /// # Errors
 /// What the file system says, and a `bug.txt` that is none.
+///
+/// ```
+/// use sim_core::fuzz::keep;
+///
+/// let nowhere = std::env::temp_dir().join("no folder of a target");
+/// assert!(keep::read(&nowhere)?.is_empty());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn read(folder: &Path) -> io::Result<Vec<Kept>> {
     if !folder.is_dir() {
         return Ok(Vec::new());

@@ -74,6 +74,12 @@ pub enum Ending {
 
 impl Ending {
     /// The name in traces.
+    ///
+    /// ```
+    /// use sim_core::history::Ending;
+    ///
+    /// assert_eq!(Ending::Failed.name(), "failed");
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             Ending::Done => "done",
@@ -85,6 +91,12 @@ impl Ending {
 
 impl Passage {
     /// The name in traces.
+    ///
+    /// ```
+    /// use sim_core::history::Passage;
+    ///
+    /// assert_eq!(Passage::Full.name(), "full");
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             Passage::Received => "received",
@@ -114,6 +126,12 @@ pub enum Phase {
 
 impl Phase {
     /// The name in traces.
+    ///
+    /// ```
+    /// use sim_core::history::Phase;
+    ///
+    /// assert_eq!(Phase::Moment.name(), "moment");
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             Phase::Begin => "begin",

@@ -65,6 +65,18 @@ pub struct Attempt {
 /// ```
 pub trait Subject {
     /// Runs an input; twice the same is twice the same run.
+    ///
+    /// ```
+    /// use sim_core::Target;
+    /// use sim_core::run::Input;
+    /// use sim_core::shrink::{Subject, TargetSubject};
+    /// use std::time::Duration;
+    ///
+    /// let target = Target::new("kv", |sim| drop(sim.dimension("batch", 9)));
+    /// let mut subject = TargetSubject { target: &target, watchdog: Duration::from_secs(60) };
+    /// let mut hash = || subject.attempt(&Input::Seed(7)).hash;
+    /// assert_eq!(hash(), hash());
+    /// ```
     fn attempt(&mut self, input: &Input) -> Attempt;
 }
 

@@ -109,23 +109,24 @@
 //! ```text
 //! sim: FAILED target=counter class=correctness bug=671c885f origin="tests/counter.rs:9"
 //!   3 additions make 4
-//!   plan: latency=100ms, faults=1
+//!   plan:   latency=100ms, faults=1
 //! ```
-//! then has the last lines of the trace, where the reason is: the third request arrived, its
+//! then has the trace, in whose last lines the reason is: the third request arrived, its
 //! connection was reset before the reply, and the next attempt counted again.
 //! ```text
-//!       0.045098045 counter      deliver from=client connection=2 ACK seq=0 ack=0 len=1 "\x01"
-//!       0.047058823 control      reset [Dialer, Acceptor] of connection 2
-//!       0.128058823 client       timer
-//!       0.148058823 client       timer
-//!       0.148058824 counter      deliver from=client connection=3 SYN seq=0 ack=0
-//!       0.157078431 client       deliver from=counter connection=3 SYN-ACK seq=0 ack=0
-//!       0.157078432 counter      deliver from=client connection=3 ACK seq=0 ack=0 len=1 "\x01"
-//!       0.166098039 client       deliver from=counter connection=3 ACK seq=0 ack=1 len=1 "\x04"
+//!       0.100000010 counter      deliver from=client connection=2 ACK seq=0 ack=0 len=1 "\x01"
+//!       0.101960784 control      reset [Dialer, Acceptor] of connection 2
+//!       0.202960785 counter      deliver from=client connection=3 SYN seq=0 ack=0
+//!       0.222960785 client       deliver from=counter connection=3 SYN-ACK seq=0 ack=0
+//!       0.222960786 counter      deliver from=client connection=3 ACK seq=0 ack=0 len=1 "\x01"
+//!       0.242960786 client       deliver from=counter connection=3 ACK seq=0 ack=1 len=1 "\x04"
+//!       0.242960786 client       finish
+//!       0.242960786 failure      correctness: 3 additions make 4
 //! ```
 //! and ends with commands to paste. What failed was shrunk already: the input of 29 bytes that seed
 //! 352 means became one of 15. [Shrinking](super::shrinking) takes five seconds at most for a new
-//! failure; `SIM_SHRINK=1m` before the `replay` line gives it longer.
+//! failure, so a faster or a busier machine may end at other times and latencies; `SIM_SHRINK=1m`
+//! before the `replay` line gives it longer.
 //! ```text
 //!   replay: SIM_INPUT=target/sim/counter/correctness-7df3436b210d-min cargo test -p counter additions_count_once -- --exact
 //!   input:  target/sim/counter/correctness-7df3436b210d-min (15 bytes)

@@ -1,10 +1,12 @@
 //! Traces: what happened in a run, as text, as JSON lines and as a page.
 //!
 //! `SIM_TRACE` with `SIM_INPUT` shows the trace of that run. Without it, a sweep and libFuzzer show
-//! that of each failure that they report, and `SIM_SEEDS` of one seed that of its run, whether it
-//! passes or not. `text` goes to standard error. `json` and `html` write `FILE.jsonl` and `FILE.html` beside the inputs that failed, and say the path. The
-//! report of a failure ends with thirty lines of it, which leave out the plan, the numbers of hosts
-//! and timers of machines.
+//! that of each failure that they report, of what it was shrunk to, and `SIM_SEEDS` of one seed that
+//! of its run where it passes; `SIM_SHRINK=off` shows the seed's own where it fails. Pinned inputs
+//! that are replayed before show theirs too. `text` goes to standard error. `json` and `html` write
+//! `FILE.jsonl` and `FILE.html` beside the inputs that failed, and say the path. The report of a
+//! failure ends with thirty lines of it, which leave out the plan, the numbers of hosts and timers of
+//! machines.
 //!
 //! # JSON lines
 //! Each line is an object. The first is the header:

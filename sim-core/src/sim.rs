@@ -261,7 +261,8 @@ impl Sim {
     }
 
     /// Adds a client that starts once the workload and every other client have ended: it sees what
-    /// they left, while the system goes on and what was drawn to befall it still may.
+    /// they left, while the system goes on and what was drawn to befall it still may. In a run with a
+    /// probe ([`Sim::probe`]) it starts once the probe has ended, which is after the heal.
     ///
     /// ```
     /// use std::cell::Cell;

@@ -284,6 +284,18 @@ fn expectation_of(run: &Run, before: Option<&Expectation>) -> Expectation {
 }
 
 /// Pins `SIM_INPUT` and says what was done and what is next, or why not; whether it was pinned.
+///
+/// ```
+/// use sim_core::pin::{self, Name};
+/// use sim_core::settings::Settings;
+/// use std::path::Path;
+///
+/// let (target, name) = (sim_core::Target::new("kv", |_| {}), Name::parse("lost-reply")?);
+/// let nowhere = Path::new("no/such/folder");
+/// let is_pinned = pin::input(&target, &nowhere.join("file"), &name, nowhere, &Settings::default());
+/// assert!(!is_pinned, "it says why");
+/// # Ok::<(), &str>(())
+/// ```
 pub fn input(target: &Target, file: &Path, name: &Name, root: &Path, settings: &Settings) -> bool {
     match pin(target, file, name, root, settings) {
         Ok(pinned) => {

@@ -9,7 +9,9 @@
 //! - **Listen on the process's address, dial by name.** A node's name resolves to its replicas'
 //!   hosts, as `db:7` or by [`Node::addresses`](crate::node::Node::addresses).
 //! - **Have a timeout for whatever waits for another host.** One who only reads waits for ever where
-//!   the other end is gone without a word, here as on Linux.
+//!   the other end is gone without a word, here as on Linux. One that is shorter than a
+//!   reply through the smallest buffers takes makes runs without an end: [`swarms`](super::swarms)
+//!   has the two lines against that.
 //! - **Wait with tokio.** A node has one thread: a blocking call that would wait fails the run and
 //!   names the call.
 //! - **Keep state in the program's own values.** A static stays from one life of a node to the next,

@@ -3,13 +3,14 @@
 //!
 //! It decides which failures are shrunk and for how long; how is the business of [`shrink`].
 
-use super::{Budget, Shrunk, TargetSubject, shrink};
+use super::{Attempt, Budget, Shrunk, Subject, TargetSubject, shrink};
 use crate::failure::{Class, Failure};
 use crate::identity::{below_workspace, say};
 use crate::log;
 use crate::run::{Input, Run, Target, run};
 use crate::settings::{Settings, Shrinking};
 use hostsim::seam::outside;
+use std::cell::RefCell;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -72,9 +73,12 @@ fn is_shrinkable(class: Class) -> bool {
     !matches!(class, Class::Diverged | Class::Excused | Class::Inconclusive | Class::Internal)
 }
 
-/// When to tell how far a search is: one that takes long, and not too often.
+/// What is told of a search that takes long: its best input, soon after it was found and not too
+/// often, so that whoever kills the process knows where that is.
 struct News {
     next: Duration,
+    /// The length of the best input so far and its file, where there is one that was not told.
+    untold: Option<(usize, PathBuf)>,
 }
 
 impl News {
@@ -82,16 +86,33 @@ impl News {
     const PERIOD: Duration = Duration::from_secs(3);
 
     fn new(now: Duration) -> News {
-        News { next: now + News::PERIOD }
+        News { next: now + News::PERIOD, untold: None }
     }
 
-    /// Whether there should be a line now.
-    fn is_due(&mut self, now: Duration) -> bool {
-        let is_due = now >= self.next;
-        if is_due {
-            self.next = now + News::PERIOD;
+    /// What there is to tell now.
+    fn poll(&mut self, now: Duration) -> Option<(usize, PathBuf)> {
+        let news = self.untold.take_if(|_| now >= self.next)?;
+        self.next = now + News::PERIOD;
+        Some(news)
+    }
+}
+
+/// The runs of a search that tells how far it is.
+struct Telling<'a> {
+    runs: TargetSubject<'a>,
+    news: &'a RefCell<News>,
+    /// What is searched for, in words.
+    what: String,
+}
+
+impl Subject for Telling<'_> {
+    fn attempt(&mut self, input: &Input) -> Attempt {
+        // A search may go on for long after its last gain: each run is a moment to tell of it.
+        if let Some((len, file)) = self.news.borrow_mut().poll(outside::monotonic()) {
+            let file = below_workspace(&file);
+            say(&format!("sim: {} to {len} bytes so far, in {}", self.what, file.display()));
         }
-        is_due
+        self.runs.attempt(input)
     }
 }
 
@@ -149,20 +170,16 @@ impl Request<'_> {
         budget: Budget,
         save: Save<'_>,
     ) -> Option<(Shrunk, Option<PathBuf>)> {
-        let watchdog = self.settings.watchdog;
-        let mut subject = TargetSubject { target: self.target, watchdog };
+        let (target, watchdog) = (self.target, self.settings.watchdog);
         let (mut file, input) = (None, first.tape.to_bytes());
-        let mut news = News::new(outside::monotonic());
+        let (bug, from) = (failure.fingerprint(target.name()), input.len());
+        let what = format!("shrinking bug={bug} of {}: from {from}", target.name());
+        let news = RefCell::new(News::new(outside::monotonic()));
+        let runs = TargetSubject { target, watchdog };
+        let mut subject = Telling { runs, news: &news, what };
         let shrunk = shrink(&mut subject, &input, budget, &mut |bytes| {
             file = save(first, failure, bytes).ok();
-            if let Some(file) = file.as_deref().filter(|_| news.is_due(outside::monotonic())) {
-                let (name, bug) = (self.target.name(), failure.fingerprint(self.target.name()));
-                let (from, to, file) = (input.len(), bytes.len(), below_workspace(file));
-                say(&format!(
-                    "sim: shrinking bug={bug} of {name}: from {from} to {to} bytes so far, in {}",
-                    file.display()
-                ));
-            }
+            news.borrow_mut().untold = file.clone().map(|file| (bytes.len(), file));
         });
         Some((shrunk?, file))
     }
@@ -184,10 +201,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_search_that_takes_long_says_now_and_then_how_far_it_is() {
-        let seconds = [1, 100, 102, 103, 104, 110, 111];
+    fn a_search_tells_its_best_input_once_and_now_and_then() {
         let mut news = News::new(Duration::from_secs(100));
-        let said = seconds.map(|at| news.is_due(Duration::from_secs(at)));
-        assert_eq!(said, [false, false, false, true, false, true, false]);
+        let mut told = |at, gain: Option<usize>| {
+            if let Some(len) = gain {
+                news.untold = Some((len, PathBuf::new()));
+            }
+            news.poll(Duration::from_secs(at)).map(|(len, _)| len)
+        };
+        assert_eq!([told(100, Some(9)), told(102, Some(8))], [None; 2], "it is not long yet");
+        assert_eq!(told(103, None), Some(8), "after the last gain too");
+        assert_eq!([told(104, Some(7)), told(105, None)], [None; 2], "it was told just now");
+        assert_eq!([told(106, None), told(109, None), told(999, None)], [Some(7), None, None]);
     }
 }

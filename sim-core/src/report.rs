@@ -162,7 +162,10 @@ pub(crate) fn print(
     subject: Subject<'_>,
     file: Option<&Path>,
 ) {
-    let len = run.tape.to_bytes().len();
+    // A run that was given up told no choices: what its file has is what it was made of.
+    let lost = file.filter(|_| run.history.is_empty());
+    let lost = lost.and_then(|file| std::fs::metadata(file).ok());
+    let len = lost.map_or_else(|| run.tape.to_bytes().len(), |file| file.len() as usize);
     say(&color::report(&file_text(target, run, len, failure, subject, file)));
 }
 

@@ -10,7 +10,7 @@ use crate::identity::{Identity, Subject, say, warn_unseeded};
 use crate::log;
 use crate::mark::Marks;
 use crate::report;
-use crate::run::{Input, Run, Target, refuse_nesting, run_logged};
+use crate::run::{Input, Run, Target, refuse_nesting, run};
 use crate::self_check;
 use crate::settings::{Seeds, Settings, workspace};
 use crate::shrink::{Found, Request, TIME_DEFAULT};
@@ -304,7 +304,8 @@ pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
 /// Shows the trace of the one seed that was asked for and passed, where `SIM_TRACE` asks for it.
 fn show_passed(target: &Target, seed: u64, settings: &Settings) {
     if settings.trace.is_some() {
-        let run = run_logged(target, &Input::Seed(seed), settings.watchdog, &settings.log);
+        let mut run = run(target, &Input::Seed(seed), settings.watchdog);
+        log::add_to(target, &mut run, settings);
         trace::show(target, &run, &format!("seed-{seed}"), settings);
     }
 }
@@ -355,13 +356,7 @@ impl Sweep {
             bug.keep_smaller(target, run, &failure, settings);
             return;
         }
-        let file = match report::save(settings, target, run, &failure) {
-            Ok(file) => Some(file),
-            Err(error) => {
-                say(&format!("sim: the failing input cannot be written: {error}"));
-                None
-            }
-        };
+        let file = saved(settings, target, run, &failure);
         let failure = match confirm(target, run, &failure, file.as_deref(), settings) {
             Some(diverged) => {
                 self.diverged += 1;
@@ -420,6 +415,17 @@ impl Bug {
             (self.file, self.len) = (Some(file), len);
         }
     }
+}
+
+/// Writes a failing input, where that can be done. A run that was given up told none of its choices:
+/// bytes without any would be another run, and its seed alone makes it again.
+fn saved(settings: &Settings, target: &Target, run: &Run, failure: &Failure) -> Option<PathBuf> {
+    if run.history.is_empty() {
+        return None;
+    }
+    let file = report::save(settings, target, run, failure);
+    file.inspect_err(|error| say(&format!("sim: the failing input cannot be written: {error}")))
+        .ok()
 }
 
 /// Runs a failing input again, here and in another process; what differs.

@@ -180,3 +180,48 @@ fn a_sweep_writes_the_trace_of_what_it_reports_and_of_a_seed_alone() {
         assert!(pages.iter().zip(names).all(is_named), "{pages:?} {names:?}");
     }
 }
+
+#[test]
+fn of_a_run_that_was_given_up_no_input_is_said_to_be_the_same() {
+    let target = Target::new("given_up", |sim| {
+        if sim.dimension("number", 3) == 3 {
+            sim.client("client", |_| async {
+                loop {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+    });
+    child::serve(&target);
+    let watchdog = Duration::from_millis(300);
+    let is_lost = |seed: &u64| {
+        let run = run(&target, &Input::Seed(*seed), watchdog);
+        run.failure.is_some_and(|failure| failure.origin == "watchdog")
+    };
+    let seed = (0..100).find(is_lost).expect("a seed draws it");
+    let settings = Settings { watchdog, ..settings("given_up", Shrinking::Unset) };
+    let swept = sweep(&target, &Seeds::range(seed..seed + 1), &settings);
+    assert_eq!((swept.inconclusive, swept.bugs[0].seed), (1, seed));
+    assert_eq!(swept.bugs[0].file, None, "its bytes are not known, and none are another run");
+    assert!(!settings.artifacts_folder().join("given_up").exists());
+}
+
+#[test]
+fn the_trace_of_a_seed_that_passed_is_of_a_run_that_passed() {
+    struct Decides;
+    impl std::fmt::Display for Decides {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("only where it is heard")
+        }
+    }
+    let target = Target::new("decides", |sim| {
+        sim.client("client", |_| async { tracing::info!("it is {Decides}") });
+    });
+    child::serve(&target);
+    let settings = settings("decides", Shrinking::Off);
+    let settings = Settings { trace: Some(TraceForm::Html), ..settings };
+    assert_eq!(sweep(&target, &Seeds::range(5..6), &settings).failures, 0);
+    let page = settings.artifacts_folder().join("decides/seed-5.html");
+    let page = std::fs::read_to_string(page).expect("it is written");
+    assert!(page.contains("<title>decides: passed</title>"));
+}

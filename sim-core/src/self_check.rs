@@ -6,6 +6,7 @@
 
 use crate::child;
 use crate::failure::{Class, Failure};
+use crate::identity::{below_workspace, say};
 use crate::run::{Input, Run, Target, run};
 use std::path::Path;
 use std::time::Duration;
@@ -39,11 +40,21 @@ pub(crate) fn in_process(
 
 /// Runs a file again in another process; what differs from the first run.
 ///
-/// The other process says only its hash. Where that differs, this process runs the input once more
-/// to find an event that differs; where it finds none, the report says so.
-pub(crate) fn in_child(target: &Target, file: &Path, first: &Run) -> Option<Failure> {
+/// The other process says only its hash. Where that differs, this process runs the file once more: a
+/// sweep in the same folder may have put a simpler input in its place meanwhile.
+pub(crate) fn in_child(
+    target: &Target,
+    file: &Path,
+    first: &Run,
+    watchdog: Duration,
+) -> Option<Failure> {
     let hash = child::hash_in_child(target, file)?;
     if hash == first.hash {
+        return None;
+    }
+    if is_replaced(target, file, first, watchdog) {
+        let file = below_workspace(file);
+        say(&format!("sim: not run in another process: {} has other bytes now", file.display()));
         return None;
     }
     let text = "another process made another history of the same input".to_owned();
@@ -51,6 +62,13 @@ pub(crate) fn in_child(target: &Target, file: &Path, first: &Run) -> Option<Fail
     failure.details =
         vec![format!("this process    {}", first.hash), format!("another process {hash}")];
     Some(failure)
+}
+
+/// Whether a file no longer has the input of a run.
+fn is_replaced(target: &Target, file: &Path, first: &Run, watchdog: Duration) -> bool {
+    let Ok(bytes) = std::fs::read(file) else { return true };
+    let now = run(target, &Input::Bytes(bytes), watchdog);
+    !is_lost(&now) && now.hash != first.hash && now.tape.to_bytes() != first.tape.to_bytes()
 }
 
 /// The difference of two runs of one input, as a failure.

@@ -441,7 +441,7 @@ pub(crate) fn confirm(
     }
     let bytes = Input::Bytes(run.tape.to_bytes());
     let here = self_check::in_process(target, &bytes, run, self_check::RERUNS, settings.watchdog);
-    here.or_else(|| self_check::in_child(target, file?, run))
+    here.or_else(|| self_check::in_child(target, file?, run, settings.watchdog))
 }
 
 /// The settings of this process.

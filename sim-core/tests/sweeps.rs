@@ -4,7 +4,7 @@
 
 use sim_core::control::Units;
 use sim_core::failure::Class;
-use sim_core::replay::replay;
+use sim_core::replay::{self, Replayed, replay};
 use sim_core::run::{Input, Run, run};
 use sim_core::settings::{Seeds, Settings, Shrinking, TraceForm};
 use sim_core::sweep::{Sweep, sweep};
@@ -224,4 +224,30 @@ fn the_trace_of_a_seed_that_passed_is_of_a_run_that_passed() {
     let page = settings.artifacts_folder().join("decides/seed-5.html");
     let page = std::fs::read_to_string(page).expect("it is written");
     assert!(page.contains("<title>decides: passed</title>"));
+}
+
+#[test]
+fn a_file_that_gets_other_bytes_while_it_is_replayed_is_no_divergence() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("replaced");
+    let (file, other) = (folder.join("input"), folder.join("other"));
+    let (place, simpler) = (file.clone(), other.clone());
+    let target = Target::new("replaced", move |sim| {
+        // As a sweep does that shrinks the same failure.
+        if !child::is_child() && simpler.exists() {
+            std::fs::copy(&simpler, &place).expect("both are there");
+        }
+        always!(sim.dimension("number", 255) < 5, "it is large");
+    });
+    child::serve(&target);
+    drop(std::fs::remove_dir_all(&folder));
+    std::fs::create_dir_all(&folder).expect("it can be made");
+    let runs = (0..100).map(|seed| run(&target, &Input::Seed(seed), WATCHDOG));
+    let failing: Vec<Run> = runs.filter(|run| run.failure.is_some()).take(2).collect();
+    for (run, path) in failing.iter().zip([&file, &other]) {
+        std::fs::write(path, run.tape.to_bytes()).expect("the folder is there");
+    }
+    let settings = settings("replaced_artifacts", Shrinking::Off);
+    let replayed = replay::input(&target, &file, &settings);
+    assert_eq!(std::fs::read(&file).ok(), std::fs::read(&other).ok());
+    assert_eq!(replayed, Replayed::Failed(Class::Correctness));
 }

@@ -213,8 +213,23 @@ fn latency(level: u64) -> (Duration, String) {
     (latency, format!("{latency:?}"))
 }
 
-fn buffer(level: u64) -> (usize, String) {
-    buffer_of(BUFFERS[level as usize])
+/// The least that a buffer holds where links take up to `latency`, in bytes: the smaller of the two
+/// buffers goes there and back once and again, so no stream is slower than it is between the smallest
+/// buffers of Linux over the longest link.
+///
+/// A program that gives a reply two seconds has a right to 125 bytes in that time: with buffers of one
+/// byte they take 2.8 s over links of 11 ms.
+fn buffer_min(latency: Duration) -> usize {
+    let longest = LATENCIES[LATENCIES.len() - 1].as_nanos();
+    (CAPACITY_MIN as u128 * latency.as_nanos() / longest) as usize
+}
+
+/// A buffer, at least of what links ask for.
+fn buffer(least: usize) -> impl FnOnce(u64) -> (usize, String) {
+    move |level| match BUFFERS[level as usize] {
+        0 => buffer_of(0),
+        bytes => buffer_of(bytes.max(least)),
+    }
 }
 
 fn buffer_of(bytes: usize) -> (usize, String) {
@@ -222,13 +237,9 @@ fn buffer_of(bytes: usize) -> (usize, String) {
 }
 
 /// A receive buffer beside a send buffer: of two small ones it is the larger.
-fn buffer_beside(send_buffer: usize) -> impl FnOnce(u64) -> (usize, String) {
-    move |level| match BUFFERS[level as usize] {
-        small if small > 0 && send_buffer > 0 => {
-            buffer_of(small.max(CAPACITY_MIN.saturating_sub(send_buffer)))
-        }
-        bytes => buffer_of(bytes),
-    }
+fn buffer_beside(send_buffer: usize, least: usize) -> impl FnOnce(u64) -> (usize, String) {
+    let beside = if send_buffer > 0 { CAPACITY_MIN.saturating_sub(send_buffer) } else { 0 };
+    buffer(least.max(beside))
 }
 
 /// How many dimensions every run has before those of its test.
@@ -253,9 +264,10 @@ fn shape_of(plan: &mut Plan, mut value: impl FnMut(Choice, u64) -> u64) -> Shape
     let latency = plan.put(LATENCY.label, drawn, level_max, latency);
     let level_max = BUFFERS.len() as u64 - 1;
     let drawn = value(SEND_BUFFER, level_max);
-    let send_buffer = plan.put(SEND_BUFFER.label, drawn, level_max, buffer);
+    let least = buffer_min(latency);
+    let send_buffer = plan.put(SEND_BUFFER.label, drawn, level_max, buffer(least));
     let drawn = value(RECEIVE_BUFFER, level_max);
-    let beside = buffer_beside(send_buffer);
+    let beside = buffer_beside(send_buffer, least);
     let receive_buffer = plan.put(RECEIVE_BUFFER.label, drawn, level_max, beside);
     let level_max = PIECES_MAX.len() as u64 - 1;
     let drawn = value(PIECES, level_max);
@@ -301,15 +313,33 @@ mod tests {
     fn two_small_buffers_hold_what_a_program_counts_on() {
         for send_buffer in BUFFERS {
             for level in 0..BUFFERS.len() as u64 {
-                let (receive_buffer, _) = buffer_beside(send_buffer)(level);
+                let (receive_buffer, _) = buffer_beside(send_buffer, 0)(level);
                 let is_default = send_buffer == 0 || receive_buffer == 0;
                 assert!(is_default || send_buffer + receive_buffer >= CAPACITY_MIN);
                 assert!(receive_buffer >= BUFFERS[level as usize]);
                 assert_eq!(BUFFERS[level as usize] == 0, receive_buffer == 0);
             }
         }
-        assert_eq!(buffer_beside(1)(7), (2_303, "2303B".to_owned()));
-        assert_eq!(buffer_beside(4_096)(7), (1, "1B".to_owned()));
+        assert_eq!(buffer_beside(1, 0)(7), (2_303, "2303B".to_owned()));
+        assert_eq!(buffer_beside(4_096, 0)(7), (1, "1B".to_owned()));
+    }
+
+    #[test]
+    fn no_stream_is_slower_than_between_the_smallest_buffers_of_linux() {
+        assert_eq!(LATENCIES.map(buffer_min), [0, 0, 2, 11, 23, 115, 460, CAPACITY_MIN]);
+        for latency in LATENCIES {
+            let least = buffer_min(latency);
+            for level in 1..BUFFERS.len() as u64 {
+                let (send_buffer, _) = buffer(least)(level);
+                let (receive_buffer, _) = buffer_beside(send_buffer, least)(level);
+                assert!(
+                    send_buffer >= least.max(BUFFERS[level as usize]) && receive_buffer >= least
+                );
+            }
+            assert_eq!([buffer(least)(0).0, buffer_beside(1, least)(0).0], [0; 2]);
+        }
+        assert_eq!(buffer(buffer_min(Duration::from_millis(20)))(7), (460, "460B".to_owned()));
+        assert_eq!(buffer(buffer_min(Duration::ZERO))(7), (1, "1B".to_owned()));
     }
 
     /// The first and the last cut, where there is one.

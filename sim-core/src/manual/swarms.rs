@@ -12,14 +12,10 @@
 //! generations commit late, fails in 159 of 10,000 seeds by default and in 246 in a region of its own
 //! (`cargo test --release -p sim-tests --test planted -- --nocapture`).
 //!
-//! A dimension may be more than a program was made for. With receive buffers of one byte and links
-//! of 11 ms a reply of 125 bytes takes 2.9 s: a client that gives up after two seconds and tries
-//! again never has it. Such a run ends as inconclusive at a million events, and fails its test though
-//! the program is right. [`Sim::set_send_buffer`](crate::Sim::set_send_buffer) and
-//! [`Sim::set_receive_buffer`](crate::Sim::set_receive_buffer) with 2,304 bytes, before the nodes,
-//! keep a test of HTTP with short timeouts out of that; partial reads still come by `pieces`. Such a
-//! test needs more seeds: a charge that was made twice showed in 9 of 500 with small buffers, in 13 of
-//! 3,500 without.
+//! Two dimensions may together be more than any system has. One byte at a time over links of 11 ms is a
+//! reply of 125 bytes in 2.8 s: a client that gives up after two seconds and tries again never has
+//! it, though it is right. So the smaller the buffers, the shorter the links: no stream is slower than
+//! Linux makes it with its smallest buffers over the longest link, which is 11,520 bytes a second.
 //!
 //! The harness's own, in which a test may set, narrow or leave each:
 //!

@@ -29,6 +29,33 @@
 //! choices. It needs `libfuzzer-sys` beside `sim-core`, and a `fuzz` package as cargo-fuzz makes it.
 //! Its inputs are those of replays, sweeps and pins: one format for all.
 //!
+//! # In a crate of one's own
+//! ```text
+//! cargo fuzz init -t kv
+//! cd fuzz
+//! cargo add --path ../../PATH/TO/sim-core
+//! ```
+//! The test and the fuzz target need the same function. Where the tests are no crate of their own, a
+//! file below `tests` serves both: `tests/targets/mod.rs` with `pub fn kv() -> Target`, `mod targets;`
+//! in the test, and the whole of `fuzz/fuzz_targets/kv.rs` is
+//! ```text
+//! #![no_main]
+//!
+//! #[path = "../../tests/targets/mod.rs"]
+//! mod targets;
+//!
+//! sim_core::fuzz_target!(targets::kv);
+//! ```
+//! cargo-fuzz replaces the `rustflags` of configuration files, and adds to those of the environment:
+//! ```text
+//! RUSTFLAGS="--cfg tokio_unstable" cargo fuzz run kv -s none       # on a stable toolchain
+//! RUSTFLAGS="--cfg tokio_unstable" cargo +nightly fuzz run kv      # with AddressSanitizer
+//! ```
+//! `fmt`, `tmin` and `cmin` take the same flags, or everything is built anew. The corpus is
+//! `fuzz/corpus/kv`. Reports of libFuzzer name `cargo test --test replay`; where there is no such
+//! test, any that sweeps the target does it: `SIM_INPUT=fuzz/artifacts/kv/… cargo test --test kv`,
+//! and so does `SIM_PIN`.
+//!
 //! # How cargo-fuzz builds this workspace on a stable toolchain
 //! cargo-fuzz sets `RUSTFLAGS` itself, which replaces every `rustflags` of a configuration file, and
 //! asks for `-Zsanitizer`, which a stable compiler refuses. The wrapper `.cargo/rustc-wrap` sees

@@ -10,7 +10,7 @@ use sim_core::sweep::settings_or_exit;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What a run gave.
 type Result = std::result::Result<Vec<String>, Failure>;
@@ -22,22 +22,43 @@ type Stage = (Sender<Vec<u8>>, Receiver<Result>);
 /// reads the clock there.
 static STAGE: Mutex<Option<Stage>> = Mutex::new(None);
 
+/// The panics of the input that is run, where the search goes on past failures. What the kernel makes
+/// of one is an error of its call: only here is what panicked.
+static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
 /// Prepares the target: called once, before the first input.
 #[expect(clippy::disallowed_methods, reason = "the one thread of the fuzzer's own")]
 pub fn init() {
     // libfuzzer-sys ends the process on every panic; here one is reported with its calls.
     drop(std::panic::take_hook());
+    if kept_in().is_some() {
+        // A known bug is only counted: what its panics say would be a log without end.
+        std::panic::set_hook(Box::new(|panic| panics().push(panic.to_string())));
+    }
     let (ask, asked) = channel::<Vec<u8>>();
     let (give, given) = channel();
     let is_told = super::is_told();
     std::thread::spawn(move || {
         for bytes in asked {
-            if give.send(free::run(&bytes, is_told)).is_err() {
+            let result = free::run(&bytes, is_told);
+            let panics = std::mem::take(&mut *panics());
+            if give.send(result.map_err(|failure| with_panics(failure, panics))).is_err() {
                 return;
             }
         }
     });
     *STAGE.lock().unwrap_or_else(PoisonError::into_inner) = Some((ask, given));
+}
+
+fn panics() -> MutexGuard<'static, Vec<String>> {
+    PANICS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds the panics of a failing input to its calls.
+fn with_panics(mut failure: Failure, panics: Vec<String>) -> Failure {
+    let line = |text: String| text.split('\n').collect::<Vec<_>>().join(" ");
+    failure.lines.extend(panics.into_iter().map(line));
+    failure
 }
 
 /// Runs one input. A failure is reported with every call, then the process ends as a crash; where
@@ -57,7 +78,7 @@ pub fn one(bytes: &[u8]) {
         std::process::abort();
     };
     if let Err(error) = keep(folder, bytes, &failure) {
-        eprintln!("sim: cannot keep a failure of {}: {error}", super::NAME);
+        eprintln!("sim: cannot keep a failure of {}: {error}: {}", super::NAME, failure.what);
     }
 }
 
@@ -76,14 +97,17 @@ fn keep(folder: &Path, bytes: &[u8], failure: &Failure) -> io::Result<()> {
     let bug = failure.bug();
     let folder = folder.join(bug.fingerprint(super::NAME));
     if !keep::is_kept(&folder) {
-        keep::write(&folder, &bug, bytes, || format!("{failure}\n"), &failure.lines.join("\n"))?;
-        eprintln!(
-            "{failure}\n  replay: SIM_INPUT={} SIM_TARGET={} cargo test --test replay",
-            folder.join("input").display(),
-            super::NAME
-        );
+        let text = format!("{failure}\n  replay: {}\n", command(&folder.join("input")));
+        keep::write(&folder, &bug, bytes, || text.clone(), &failure.lines.join("\n"))?;
+        eprint!("{text}");
     }
     keep::count(&folder)
+}
+
+/// The command that makes the calls of a file again, as a shell reads it.
+fn command(file: &Path) -> String {
+    let file = file.display().to_string().replace('\'', r"'\''");
+    format!("SIM_INPUT='{file}' SIM_TARGET={} cargo test --test replay", super::NAME)
 }
 
 #[cfg(test)]
@@ -106,7 +130,22 @@ mod tests {
         bugs.sort_by_key(|bug| bug.met);
         assert_eq!(bugs.iter().map(|bug| bug.met).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(bugs[1].failure.origin, "gave #, not legal");
+        let report = bugs[1].file.with_file_name("report.txt");
+        let report = std::fs::read_to_string(report).expect("it is kept");
+        assert!(report.ends_with(&format!("  replay: {}\n", command(&bugs[1].file))), "{report}");
         assert_eq!(std::fs::read(&bugs[1].file).expect("it is kept"), b"a");
         std::fs::remove_dir_all(&folder).expect("it is ours");
+    }
+
+    #[test]
+    fn a_report_has_what_panicked_and_a_command_that_a_shell_reads_as_it_is_meant() {
+        let panics = vec!["panicked at kernel.rs:1:2:\nno such socket".to_owned()];
+        let lines = with_panics(failure("connect gave EIO"), panics).lines;
+        assert_eq!(lines, ["socket gave 3", "panicked at kernel.rs:1:2: no such socket"]);
+        let command = command(Path::new("my art/it's"));
+        assert!(
+            command.starts_with(r"SIM_INPUT='my art/it'\''s' SIM_TARGET=sim_kernel "),
+            "{command}"
+        );
     }
 }

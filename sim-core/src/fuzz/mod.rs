@@ -101,7 +101,7 @@ pub fn one(target: &Target, case: Case<'_>) -> bool {
     }
     let keeps = keeper(target).is_some();
     if let Some(failure) = run.failure.as_ref().filter(|_| keeps)
-        && with_keeper(target, |keeper| keeper.meet(target, failure)).unwrap_or(true)
+        && with_keeper(target, failure, |keeper| keeper.meet(target, failure)).unwrap_or(true)
     {
         return false;
     }
@@ -120,7 +120,7 @@ pub fn one(target: &Target, case: Case<'_>) -> bool {
         log::add_to(target, &mut run, settings);
         let keep =
             |keeper: &mut Keeper| keeper.keep(target, &run, case.0, &failure, settings, time);
-        with_keeper(target, keep);
+        with_keeper(target, &failure, keep);
         return false;
     }
     if counts(&failure) {
@@ -143,10 +143,16 @@ fn keeper(target: &Target) -> Option<&'static Mutex<Keeper>> {
     KEEPER.get_or_init(new).as_ref()
 }
 
-/// Lets the keeper work. Where it cannot, that is said, and the search goes on.
-fn with_keeper<T>(target: &Target, work: impl FnOnce(&mut Keeper) -> io::Result<T>) -> Option<T> {
+/// Lets the keeper work on a failure. Where it cannot, that and the failure are said, as nothing else
+/// tells of it, and the search goes on.
+fn with_keeper<T>(
+    target: &Target,
+    failure: &Failure,
+    work: impl FnOnce(&mut Keeper) -> io::Result<T>,
+) -> Option<T> {
     let mut keeper = keeper(target)?.lock().unwrap_or_else(PoisonError::into_inner);
-    let tell = |error| say(&format!("sim: cannot keep a failure of {}: {error}", target.name()));
+    let name = target.name();
+    let tell = |error| say(&format!("sim: cannot keep a failure of {name}: {error}: {failure}"));
     work(&mut keeper).map_err(tell).ok()
 }
 

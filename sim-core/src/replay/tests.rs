@@ -81,3 +81,17 @@ fn the_corpus_has_a_budget_and_what_once_failed_has_none() {
     assert!(!is_due(&corpus, Duration::from_secs(60), &Settings::default()));
     assert!(is_due(&regression, Duration::MAX, &second));
 }
+
+#[test]
+fn pinned_files_that_cannot_be_looked_at_are_not_passed_over() {
+    let root = std::env::temp_dir().join(format!("unlooked-{}", std::process::id()));
+    std::fs::create_dir_all(&root).unwrap();
+    let target = crate::run::Target::new("kv", |_| {});
+    let test = || super::test_pinned(&target, &root, &Settings::default());
+    test();
+    std::fs::write(root.join("regressions"), "a file").unwrap();
+    let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(test));
+    std::fs::remove_dir_all(&root).unwrap();
+    let text = refused.expect_err("it is refused").downcast::<String>().unwrap();
+    assert!(text.starts_with("cannot read ") && text.contains("regressions/kv"), "{text}");
+}

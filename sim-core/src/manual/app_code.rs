@@ -9,11 +9,13 @@
 //! - **Listen on the process's address, dial by name.** A node's name resolves to its replicas'
 //!   hosts, as `db:7` or by [`Node::addresses`](crate::node::Node::addresses).
 //! - **Have a timeout for whatever waits for another host.** One who only reads waits for ever where
-//!   the other end is gone without a word, here as on Linux. One that is shorter than a
-//!   reply through the smallest buffers takes makes runs without an end: [`swarms`](super::swarms)
-//!   has the two lines against that.
+//!   the other end is gone without a word, here as on Linux. One that is shorter than a reply takes
+//!   with small buffers on long links, and always tries again, makes runs without an end;
+//!   [`swarms`](super::swarms) says how slow a stream may be.
 //! - **Wait with tokio.** A node has one thread: a blocking call that would wait fails the run and
-//!   names the call.
+//!   names the call. A thread that a node makes, as by `spawn_blocking`, has the turn until it ends:
+//!   one that waits for the runtime meanwhile, as a worker in a loop of `blocking_recv`, waits for
+//!   ever, and the watchdog ends the run as inconclusive. Work in pieces that end does well.
 //! - **Keep state in the program's own values.** A static stays from one life of a node to the next,
 //!   and from one run to the next.
 //! - **End by returning.** [`Process::exit`](crate::Process::exit) ends the node,

@@ -20,7 +20,7 @@ pub struct Log {
     pub units: Vec<PathBuf>,
     /// What the sanitizer, or libFuzzer in its place, says of the end of the process.
     pub summary: Option<String>,
-    /// What [`kernel_fuzz`](crate::kernel_fuzz) says of its failure.
+    /// What [`kernel_fuzz`] says of its failure.
     pub kernel: Option<String>,
     /// What could not be kept.
     pub lost: Vec<String>,

@@ -4,8 +4,9 @@
 //! binary is built by `cargo fuzz build -s none`.
 
 use crate::systems;
-use sim_core::Target;
 use sim_core::run::{Input, run_reusing};
+use sim_core::sweep::{Sweep, settings_or_exit, sweep_of};
+use sim_core::{Target, child};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -45,6 +46,18 @@ pub fn sweep(target: &Target, sample: u64, cap: u64) -> Option<u64> {
     let fails = |seed: u64| run_reusing(target, &Input::Seed(seed), WATCHDOG).failure.is_some();
     let place = seeds(sample).take(cap as usize).position(fails);
     place.map(|place| place as u64 + 1)
+}
+
+/// Sweeps a system in which something must be found; seeds of the user's own promise nothing.
+pub fn hunt(target: &Target, seeds: std::ops::Range<u64>) -> Option<Sweep> {
+    child::serve(target);
+    let settings = settings_or_exit();
+    if settings.input.is_some() {
+        return None;
+    }
+    let found = sweep_of(target, seeds, &settings);
+    println!("{}", found.summary(target));
+    settings.seeds.is_none().then_some(found)
 }
 
 /// Has libFuzzer search by a seed of its own, for at most so many runs; how many it made.

@@ -3,25 +3,13 @@
 //! It is built with `--features raft` alone: openraft takes minutes to build.
 
 use sim_core::failure::Class;
-use sim_core::sweep::{Sweep, settings_or_exit, sweep_of};
-use sim_core::{Target, child, sweep};
+use sim_core::sweep::{self, Sweep};
+use sim_tests::search::hunt;
 use sim_tests::systems::{raft, raft_planted};
 
 #[test]
 fn raft() {
     sweep::test(&raft::target(), 0..200);
-}
-
-/// Sweeps a system in which something must be found; seeds of the user's own promise nothing.
-fn hunt(target: &Target, seeds: std::ops::Range<u64>) -> Option<Sweep> {
-    child::serve(target);
-    let settings = settings_or_exit();
-    if settings.input.is_some() {
-        return None;
-    }
-    let found = sweep_of(target, seeds, &settings);
-    println!("{}", found.summary(target));
-    settings.seeds.is_none().then_some(found)
 }
 
 fn classes(found: &Sweep) -> Vec<Class> {

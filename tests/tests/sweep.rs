@@ -2,25 +2,14 @@
 //!
 //! `SIM_SEEDS=0..2000 cargo test -p sim-tests --test sweep -- --nocapture` widens them.
 
+use sim_core::Target;
 use sim_core::failure::Class;
-use sim_core::sweep::{Sweep, settings_or_exit, sweep_of};
-use sim_core::{Target, child, sweep};
+use sim_core::sweep::{self, Sweep};
+use sim_tests::search::hunt;
 use sim_tests::systems::{
     broker, broker_planted, echo, echo_lives, echo_planted, gateway, gateway_planted, kv,
     kv_planted, leaks, lease, lease_planted, ping, queue, queue_planted, streams,
 };
-
-/// Sweeps a system in which something must be found; seeds of the user's own promise nothing.
-fn hunt(target: &Target, seeds: std::ops::Range<u64>) -> Option<Sweep> {
-    child::serve(target);
-    let settings = settings_or_exit();
-    if settings.input.is_some() {
-        return None;
-    }
-    let found = sweep_of(target, seeds, &settings);
-    println!("{}", found.summary(target));
-    settings.seeds.is_none().then_some(found)
-}
 
 #[test]
 fn broker() {

@@ -3,10 +3,11 @@
 //! For each planted system and each way to search: the median of how many runs it took to find the
 //! bug, by `N` seeds of libFuzzer. A search that did not find it in `RUNS` counts as that many. It
 //! builds the fuzz targets by `cargo fuzz build -s none` and starts each search as a process of its
-//! own, with a corpus that is empty; the runs that the mutator makes count too.
+//! own, with a corpus that is empty, as many at a time as there are cores; the runs that the mutator
+//! makes count too.
 
 use sim_core::Target;
-use sim_tests::{search, systems};
+use sim_tests::{cores, search, systems};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -87,16 +88,16 @@ fn searched() -> Vec<Target> {
 
 /// How many runs each seed took; none where it found nothing.
 fn cell(target: &Target, binary: &Path, row: &Row, options: &Options) -> Vec<Option<u64>> {
-    let found = (1..=options.seeds).map(|seed| {
+    let seeds: Vec<u64> = (1..=options.seeds).collect();
+    cores::map(&seeds, |seed| {
         let found = match row.arguments {
-            None => search::sweep(target, seed, options.cap),
-            Some(arguments) => search::fuzz(binary, arguments, seed, options.cap),
+            None => search::sweep(target, *seed, options.cap),
+            Some(arguments) => search::fuzz(binary, arguments, *seed, options.cap),
         };
         let text = found.map_or("nothing".to_owned(), |runs| format!("after {runs} runs"));
         println!("{} {} seed {seed}: {text}", target.name(), row.name);
         found
-    });
-    found.collect()
+    })
 }
 
 fn print(options: &Options, table: &[[Vec<Option<u64>>; ROWS.len()]]) {

@@ -12,12 +12,11 @@ use sim_core::history::Hash;
 use sim_core::run::{Input, run};
 use sim_core::shrink::{Attempt, Budget, Bug, Shrunk, Subject, TargetSubject, shrink};
 use sim_core::source::Source;
+use sim_tests::remember::{Memory, Remembering};
 use sim_tests::shrink_cases::{CASES, Case};
-use sim_tests::systems;
+use sim_tests::{cores, systems};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::available_parallelism;
 use std::time::Duration;
 
 const WATCHDOG: Duration = Duration::from_secs(60);
@@ -139,29 +138,24 @@ fn of_target(target: &Target, count: usize) {
         inputs.push(run.tape.to_bytes());
     }
     for ((class, origin), inputs) in inputs {
-        let mut row = Row::default();
-        shrink_all(target, &inputs).into_iter().for_each(|(len, shrunk)| row.add(len, shrunk));
-        println!("{:<20} {row}   {class} at {origin}", target.name());
+        let (mut row, memory) = (Row::default(), Memory::default());
+        shrink_all(target, &inputs, &memory)
+            .into_iter()
+            .for_each(|(len, shrunk)| row.add(len, shrunk));
+        let made = memory.runs();
+        println!("{:<20} {row}   {made} runs made   {class} at {origin}", target.name());
         row.print_results();
     }
 }
 
 /// Shrinks inputs, some at a time; gives their lengths and what they became.
-fn shrink_all(target: &Target, inputs: &[Vec<u8>]) -> Vec<(usize, Shrunk)> {
-    let (next, cores) = (AtomicUsize::new(0), available_parallelism().map_or(1, usize::from));
-    let work = || {
-        let mut done = Vec::new();
-        while let Some(input) = inputs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mut subject = TargetSubject { target, watchdog: WATCHDOG };
-            let shrunk = shrink(&mut subject, input, budget(), &mut |_| {});
-            let shrunk = shrunk.expect("it fails again");
-            eprintln!("{}: from {} to {} bytes", target.name(), input.len(), shrunk.bytes.len());
-            done.push((input.len(), shrunk));
-        }
-        done
-    };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().expect("it ends")).collect()
+fn shrink_all(target: &Target, inputs: &[Vec<u8>], memory: &Memory) -> Vec<(usize, Shrunk)> {
+    cores::map(inputs, |input| {
+        let subject = TargetSubject { target, watchdog: WATCHDOG };
+        let mut subject = Remembering { subject, memory };
+        let shrunk = shrink(&mut subject, input, budget(), &mut |_| {});
+        let shrunk = shrunk.expect("it fails again");
+        eprintln!("{}: from {} to {} bytes", target.name(), input.len(), shrunk.bytes.len());
+        (input.len(), shrunk)
     })
 }

@@ -4,11 +4,11 @@
 //! Whichever failing input a search began with, the seeds are the same ones, so searches that ended
 //! at different places meet here. A bug that so few seeds do not find is not helped.
 
-use super::super::{Best, Rank, Shrinker};
+use super::super::{Best, Draft, Rank, Shrinker};
 use super::spans::deletable;
 use crate::run::Input;
 use crate::source::Lane;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many seeds are run.
 const SEEDS: u64 = 3_000;
@@ -65,9 +65,50 @@ fn starts(shrinker: &mut Shrinker<'_>) -> Vec<Best> {
     shrunk.into_iter().chain(simplest(later, SIMPLEST)).collect()
 }
 
-/// The simplest of some runs, each once.
+/// The simplest of some runs, each once: first one of each kind, then the others.
 fn simplest(runs: Vec<Best>, count: usize) -> impl Iterator<Item = Best> {
     let by_rank: BTreeMap<Rank, Best> =
         runs.into_iter().map(|best| (best.rank.clone(), best)).collect();
-    by_rank.into_values().take(count)
+    let mut kinds = BTreeSet::new();
+    let (first, others): (Vec<Best>, Vec<Best>) =
+        by_rank.into_values().partition(|best| kinds.insert(kind(&best.draft)));
+    first.into_iter().chain(others).take(count)
+}
+
+/// Which dimensions of the swarm are not calm: a fault of another kind is another way to the bug.
+fn kind(draft: &Draft) -> Vec<usize> {
+    let places = draft.lane(Lane::Swarm).into_iter().enumerate();
+    places.filter(|(_, at)| !draft.cells[*at].is_zero()).map(|(nth, _)| nth).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Attempt;
+    use super::*;
+    use crate::history::Hash;
+    use crate::source::{Choice, Source};
+    use std::time::Duration;
+
+    const FAULT: Choice = Choice::one("fault");
+    const ITEM: Choice = Choice::one("item");
+
+    /// A run with two dimensions and a number.
+    fn best(faults: [u8; 2], item: u8) -> Best {
+        let mut source = Source::from_bytes(&[2, faults[0], faults[1], 1, item]);
+        faults.iter().for_each(|_| drop(source.draw(Lane::Swarm, FAULT, 255)));
+        source.draw(Lane::Workload, ITEM, 255);
+        let tape = source.into_tape();
+        let (hash, elapsed) = (Hash([0; 32]), Duration::ZERO);
+        Best::of(&Attempt { tape, bug: None, hash, elapsed, steps: 0 })
+    }
+
+    #[test]
+    fn the_simplest_of_each_kind_come_before_what_is_simpler_and_of_one_kind() {
+        let runs = vec![best([1, 1], 9), best([1, 0], 3), best([7, 0], 1), best([0, 2], 8)];
+        let ranks = |runs: Vec<Best>| runs.into_iter().map(|best| best.rank).collect::<Vec<_>>();
+        let expected = [&runs[1], &runs[3], &runs[0], &runs[2]].map(|best| best.rank.clone());
+        let found = ranks(simplest(runs.clone(), 9).collect());
+        assert_eq!(found, expected);
+        assert_eq!(ranks(simplest(runs, 2).collect()), expected[..2]);
+    }
 }

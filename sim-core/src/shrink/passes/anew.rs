@@ -23,13 +23,19 @@ const EACH_RUNS: u64 = 120;
 const FIRST: usize = 3;
 
 /// How many of the others, the simplest.
-const SIMPLEST: usize = 11;
+const SIMPLEST: usize = 7;
+
+/// How many of those that are left, the simplest one of each other kind.
+const KINDS: usize = 4;
 
 /// How many runs each of those is given.
 const FURTHER_RUNS: u64 = 700;
 
 /// How many of the simplest that they became are searched from to the end.
-const LAST: usize = 4;
+const LAST: usize = 3;
+
+/// How many of those that are left, the simplest one of each other kind.
+const LAST_KINDS: usize = 3;
 
 /// How many runs each of those is given.
 const LAST_RUNS: u64 = 3_000;
@@ -43,7 +49,7 @@ pub(in super::super) fn pass(shrinker: &mut Shrinker<'_>) {
     let further = starts(shrinker).into_iter();
     let further = further.map(|start| shrinker.apart(start, FURTHER_RUNS, Shrinker::settle));
     let further: Vec<Best> = further.collect();
-    for start in simplest(further, LAST) {
+    for start in simplest(further, LAST, LAST_KINDS) {
         let found = shrinker.apart(start, LAST_RUNS, Shrinker::refine);
         shrinker.take(found);
     }
@@ -62,17 +68,19 @@ fn starts(shrinker: &mut Shrinker<'_>) -> Vec<Best> {
         }
     }
     let later = shrunk.split_off(FIRST.min(shrunk.len()));
-    shrunk.into_iter().chain(simplest(later, SIMPLEST)).collect()
+    shrunk.into_iter().chain(simplest(later, SIMPLEST, KINDS)).collect()
 }
 
-/// The simplest of some runs, each once: first one of each kind, then the others.
-fn simplest(runs: Vec<Best>, count: usize) -> impl Iterator<Item = Best> {
+/// The simplest of some runs, each once, and after them the simplest ones of other kinds.
+fn simplest(runs: Vec<Best>, count: usize, kinds: usize) -> Vec<Best> {
     let by_rank: BTreeMap<Rank, Best> =
         runs.into_iter().map(|best| (best.rank.clone(), best)).collect();
-    let mut kinds = BTreeSet::new();
-    let (first, others): (Vec<Best>, Vec<Best>) =
-        by_rank.into_values().partition(|best| kinds.insert(kind(&best.draft)));
-    first.into_iter().chain(others).take(count)
+    let mut by_rank = by_rank.into_values();
+    let mut simplest: Vec<Best> = by_rank.by_ref().take(count).collect();
+    let mut known: BTreeSet<_> = simplest.iter().map(|best| kind(&best.draft)).collect();
+    let others = by_rank.filter(|best| known.insert(kind(&best.draft)));
+    simplest.extend(others.take(kinds));
+    simplest
 }
 
 /// Which dimensions of the swarm are not calm: a fault of another kind is another way to the bug.
@@ -103,12 +111,15 @@ mod tests {
     }
 
     #[test]
-    fn the_simplest_of_each_kind_come_before_what_is_simpler_and_of_one_kind() {
+    fn the_simplest_go_on_and_then_the_simplest_of_each_other_kind() {
         let runs = vec![best([1, 1], 9), best([1, 0], 3), best([7, 0], 1), best([0, 2], 8)];
-        let ranks = |runs: Vec<Best>| runs.into_iter().map(|best| best.rank).collect::<Vec<_>>();
-        let expected = [&runs[1], &runs[3], &runs[0], &runs[2]].map(|best| best.rank.clone());
-        let found = ranks(simplest(runs.clone(), 9).collect());
-        assert_eq!(found, expected);
-        assert_eq!(ranks(simplest(runs, 2).collect()), expected[..2]);
+        let ranks = |runs: &[Best]| runs.iter().map(|best| best.rank.clone()).collect::<Vec<_>>();
+        let expect = |count, kinds, places: &[usize]| {
+            let expected: Vec<Best> = places.iter().map(|place| runs[*place].clone()).collect();
+            assert_eq!(ranks(&simplest(runs.clone(), count, kinds)), ranks(&expected));
+        };
+        expect(4, 0, &[1, 2, 3, 0]);
+        expect(1, 2, &[1, 3, 0]);
+        expect(2, 1, &[1, 2, 3]);
     }
 }

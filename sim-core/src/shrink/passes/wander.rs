@@ -12,8 +12,11 @@ use crate::source::Lane;
 use rand_core::Rng;
 use sha2::{Digest, Sha256};
 
-/// How many edited runs are tried.
+/// How many edited runs are tried on an excursion.
 const TRIES: u64 = 150;
+
+/// How many from the simplest run of all.
+const TRIES_LAST: u64 = 400;
 
 /// The most edits at once.
 const EDITS_MAX: u64 = 4;
@@ -28,7 +31,8 @@ pub(super) fn pass(shrinker: &mut Shrinker<'_>) {
     let key: [u8; 32] = Sha256::digest(shrinker.best.draft.to_bytes()).into();
     let key = Seed::from_bytes(key);
     let mut dice = Dice(key.child("wander").stream());
-    for number in 0..TRIES {
+    let tries = if shrinker.excursion.is_some() { TRIES } else { TRIES_LAST };
+    for number in 0..tries {
         let mut cells = shrinker.cells().to_vec();
         let spans: Vec<_> = deletable(shrinker).into_iter().map(|span| span.choices).collect();
         let mut edit = Edit { cells: &mut cells, spans };

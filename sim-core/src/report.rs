@@ -1,14 +1,12 @@
 //! The report of a failure, for a person.
 //!
 //! In this order: class and what; the facts that contradict each other; the plan where it is not calm;
-//! the last lines of the trace; how to run it again; where the input is and how it was found. What is
-//! told is the same wherever the run was made.
-//!
-//! Of the trace it leaves out what says nothing here: the plan, which is above, the numbers of hosts,
-//! and timers of machines.
+//! the trace, or its excerpt where it is long; how to run it again; where the input is and how it was
+//! found. What is told is the same wherever the run was made.
 
 use crate::color;
 use crate::failure::Failure;
+use crate::history::Excerpt;
 use crate::identity::{Identity, Subject, below_workspace, say};
 use crate::run::{Run, Target};
 use crate::settings::Settings;
@@ -16,9 +14,6 @@ use crate::shrink::{Found, Outcome};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// How many lines of the trace a report shows.
-const TRACE_MAX: usize = 30;
 
 /// How many lines of details a report shows.
 const DETAILS_MAX: usize = 60;
@@ -43,13 +38,9 @@ pub type Part = (&'static str, String);
 /// ```
 pub fn text(target: &Target, run: &Run, failure: &Failure, parts: &[Part]) -> String {
     let mut lines = above(target, run, failure);
-    let (last, count) = run.trace().telling(TRACE_MAX);
-    let shown = match last.len() == count {
-        true => format!("{count} lines"),
-        false => format!("the last {} of {count} lines", last.len()),
-    };
-    lines.push(part("trace", &shown));
-    lines.extend(last.iter().map(|line| format!("    {line}")));
+    let excerpt = Excerpt::new(&run.trace());
+    lines.push(part("trace", &excerpt.what));
+    lines.extend(excerpt.lines.iter().map(|line| format!("    {line}")));
     lines.extend(below(run, parts));
     lines.join("\n")
 }

@@ -8,9 +8,11 @@
 
 mod encoding;
 mod event;
+mod excerpt;
 mod text;
 
 pub use event::{Content, Ending, Event, Passage, Phase};
+pub(crate) use excerpt::Excerpt;
 pub use text::{Entry, Trace};
 
 use hostsim::network::{Arrival, Passed};

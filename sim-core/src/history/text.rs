@@ -52,16 +52,6 @@ pub enum Entry<'a> {
     Said(&'a LogLine),
 }
 
-impl Entry<'_> {
-    fn is_telling(&self) -> bool {
-        let Entry::Event(_, record) = self else { return true };
-        !matches!(
-            record.event,
-            Event::Plan { .. } | Event::Host { .. } | Event::MachineTimer { .. }
-        )
-    }
-}
-
 impl<'a> Trace<'a> {
     pub(super) fn new(history: &'a History) -> Trace<'a> {
         let mut names = BTreeMap::new();
@@ -164,15 +154,6 @@ impl<'a> Trace<'a> {
         self.entries().skip(skipped).map(|entry| self.entry(&entry)).collect()
     }
 
-    /// The last lines that tell something to whoever knows the plan, at most `count`, and how many such
-    /// lines there are: none is of the plan, of the number of a host, or of a timer of a machine.
-    pub(crate) fn telling(&self, count: usize) -> (Vec<String>, usize) {
-        let telling = || self.entries().filter(|entry| entry.is_telling());
-        let all = telling().count();
-        let last = telling().skip(all.saturating_sub(count));
-        (last.map(|entry| self.entry(&entry)).collect(), all)
-    }
-
     /// One event as a line.
     ///
     /// ```
@@ -196,7 +177,7 @@ impl<'a> Trace<'a> {
         format!("{at} {:<12} {line}", self.speaker(line))
     }
 
-    fn entry(&self, entry: &Entry<'_>) -> String {
+    pub(super) fn entry(&self, entry: &Entry<'_>) -> String {
         match entry {
             Entry::Event(_, record) => self.line(record),
             Entry::Said(line) => self.said(line),

@@ -5,8 +5,9 @@
 //! of its run where it passes; `SIM_SHRINK=off` shows the seed's own where it fails. Pinned inputs
 //! that are replayed before show theirs too. `text` goes to standard error. `json` and `html` write
 //! `FILE.jsonl` and `FILE.html` beside the inputs that failed, and say the path. The report of a
-//! failure ends with thirty lines of it, which leave out the plan, the numbers of hosts and timers of
-//! machines.
+//! failure has all of it up to sixty lines. Of a longer one it has the last thirty, and before them the
+//! controls and what nodes said as `WARN` or `ERROR`, the last twenty of those; `…` stands where lines
+//! are left out. The plan, the numbers of hosts and timers of machines count as none.
 //!
 //! # JSON lines
 //! Each line is an object. The first is the header:
@@ -47,8 +48,8 @@
 //! no `log`, and each of its lines an `index`.
 //!
 //! # What nodes say
-//! Events and spans of `tracing` in the code of nodes are in traces and in the last lines of a report,
-//! with the node and its virtual time: `INFO request{id=3}: retry attempt=2`. `SIM_LOG` says which, by
+//! Events and spans of `tracing` in the code of nodes are in traces and reports, with the node
+//! and its virtual time: `INFO request{id=3}: retry attempt=2`. `SIM_LOG` says which, by
 //! `LEVEL` and `TARGET=LEVEL`; `INFO` and above of every target, if it is not set. They are beside the
 //! history ([`crate::log`]): no hash knows them. Sweeps and fuzzing hear none of them; a failing run is
 //! made once more to be heard. Records of the `log` crate are heard in the same way. A process that

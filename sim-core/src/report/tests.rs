@@ -24,9 +24,13 @@ fn noted(sim: &mut Sim) {
     sim.check(Never);
     sim.note("a note");
     sim.client("client", |_| async {
-        for number in 0..30 {
+        for number in 0..60 {
             tokio::time::sleep(1.s()).await;
-            tracing::info!(number, "awake");
+            if number == 2 {
+                tracing::warn!(number, "awake");
+            } else {
+                tracing::info!(number, "awake");
+            }
         }
     });
 }
@@ -42,23 +46,26 @@ fn a_report_is_in_its_order_and_in_columns() {
     let file = Path::new("/somewhere/noted/correctness-1");
     let text = file_text(&target, &run, 8, &failure, Subject::Seeds("3"), Some(file));
     let mut lines: Vec<&str> = text.lines().collect();
-    assert!(lines[6].contains("INFO awake number=2"), "{text}");
-    lines.splice(6..32, ["    …"]);
+    assert!(lines[9].contains("INFO awake number=32"), "{text}");
+    lines.splice(9..35, ["    …"]);
     expect![[r#"
         sim: FAILED target=noted class=correctness bug=a7b728cc origin="sim-core/src/report/tests.rs:18"
           a note is there
             expected: nothing
             got:      a note, of operation 1
           plan:   notes=2
-          trace:  the last 30 of 34 lines
+          trace:  the last 30 of 64 lines; before them controls, warnings and errors: 1
             …
-             29.000000000 client       INFO awake number=28
-             30.000000000 client       INFO awake number=29
-             30.000000000 client       finish
-             30.000000000 failure      correctness: a note is there
+              3.000000000 client       WARN awake number=2
+            …
+            …
+             59.000000000 client       INFO awake number=58
+             60.000000000 client       INFO awake number=59
+             60.000000000 client       finish
+             60.000000000 failure      correctness: a note is there
           replay: SIM_SEEDS=3 cargo test -p sim-core --lib report::tests::a_report_is_in_its_order_and_in_columns -- --exact
           or:     SIM_INPUT=/somewhere/noted/correctness-1 cargo test -p sim-core --lib report::tests::a_report_is_in_its_order_and_in_columns -- --exact
-          hash:   5fedf278691772b6165d9d90ed1b5ccf8efdaa08407e1b8e240396790596e97d after 78 events and 30s of virtual time
+          hash:   a510ff9a6f877a0799e0466dd679f31239e510da71ae0e64324127a3b1406770 after 140 events and 60s of virtual time
           input:  /somewhere/noted/correctness-1 (8 bytes)
           pin:    SIM_PIN=NAME SIM_INPUT=/somewhere/noted/correctness-1 cargo test -p sim-core --lib report::tests::a_report_is_in_its_order_and_in_columns -- --exact"#]].assert_eq(&lines.join("\n"));
 }

@@ -377,16 +377,22 @@ pub fn is_due(case: &Case, since_start: Duration, settings: &Settings) -> bool {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn replay(target: &Target, file: &Path, settings: &Settings) -> io::Result<Run> {
-    child::serve(target);
-    warn_unseeded();
-    let bytes = std::fs::read(file)?;
-    Identity { target, subject: Subject::File(file) }.print();
-    let run = run_logged(target, &Input::Bytes(bytes), settings.watchdog, &settings.log);
+    let run = run_file(target, file, settings)?;
     trace::show(target, &run, &file_name(file), settings);
     Ok(run)
 }
 
-/// Replays a pinned file and judges it.
+/// Runs one file, with its identity before.
+fn run_file(target: &Target, file: &Path, settings: &Settings) -> io::Result<Run> {
+    child::serve(target);
+    warn_unseeded();
+    let bytes = std::fs::read(file)?;
+    Identity { target, subject: Subject::File(file) }.print();
+    Ok(run_logged(target, &Input::Bytes(bytes), settings.watchdog, &settings.log))
+}
+
+/// Replays a pinned file and judges it. `SIM_TRACE` shows its trace where it is not as expected:
+/// nobody asked for that of each pin.
 ///
 /// # Errors
 /// One line on what is not as expected; a failure was reported in full before.
@@ -408,8 +414,11 @@ pub fn replay(target: &Target, file: &Path, settings: &Settings) -> io::Result<R
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn test_case(target: &Target, case: &Case, settings: &Settings) -> Result<(), String> {
-    let run = replay(target, &case.file, settings).map_err(|error| error.to_string())?;
+    let run = run_file(target, &case.file, settings).map_err(|error| error.to_string())?;
     let verdict = case.expectation.judge(&run);
+    if verdict != Verdict::Expected {
+        trace::show(target, &run, &file_name(&case.file), settings);
+    }
     if let (Verdict::Failed, Some(failure)) = (&verdict, &run.failure) {
         let class = print_failure(target, &run, failure, &case.file, settings).class;
         return Err(match &case.expectation.class {

@@ -133,7 +133,11 @@ fn a_planted_bug_is_found_shrunk_replayed_pinned_fixed_and_stale() {
     let pin = [("SIM_INPUT", input.as_str()), ("SIM_PIN", "reply-cut")];
     place.passes("planted", &pin);
     let one = [("SIM_SEEDS", "0")];
-    place.passes("planted", &one);
+    let text = place.passes("planted", &[one[0], ("SIM_TRACE", "text")]);
+    let traces: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("sim: trace of ")).collect();
+    assert_eq!(traces.len(), 1, "only what was asked for is traced: {traces:?}");
+    assert!(traces[0].starts_with("sim: trace of seed-0: target=sim_echo_planted lines="));
     let text = place.fails("fixed", &one);
     assert!(text.contains("fixed: the run passes and "), "{text}");
     let pinned = "regressions/sim_echo_planted/reply-cut";

@@ -2,9 +2,10 @@
 //!
 //! `SIM_TRACE` with `SIM_INPUT` shows the trace of that run. Without it, a sweep and libFuzzer show
 //! that of each failure that they report, of what it was shrunk to, and `SIM_SEEDS` of one seed that
-//! of its run where it passes; `SIM_SHRINK=off` shows the seed's own where it fails. Pinned inputs
-//! that are replayed before show theirs too. `text` goes to standard error. `json` and `html` write
-//! `FILE.jsonl` and `FILE.html` beside the inputs that failed, and say the path. The report of a
+//! of its run where it passes; `SIM_SHRINK=off` shows the seed's own where it fails. A pinned input
+//! that is replayed before shows its trace only where it is not as expected. `text` goes to standard
+//! error, below a line that says whose trace it is. `json` and `html` write `FILE.jsonl` and
+//! `FILE.html` beside the inputs that failed, and say the path. The report of a
 //! failure has all of it up to sixty lines. Of a longer one it has the last thirty, and before them the
 //! controls and what nodes said as `WARN` or `ERROR`, the last twenty of those; `…` stands where lines
 //! are left out. The plan, the numbers of hosts and timers of machines count as none.

@@ -44,7 +44,7 @@ pub(crate) fn name(input: Option<&Path>, failure: &Failure) -> String {
 pub(crate) fn show(target: &Target, run: &Run, name: &str, settings: &Settings) {
     let (extension, text) = match settings.trace {
         None => return,
-        Some(TraceForm::Text) => return say(&run.trace().to_string()),
+        Some(TraceForm::Text) => return say(&text(target, run, name)),
         Some(TraceForm::Json) => ("jsonl", lines(target, run).join("\n") + "\n"),
         Some(TraceForm::Html) => ("html", page(target, run)),
     };
@@ -53,6 +53,13 @@ pub(crate) fn show(target: &Target, run: &Run, name: &str, settings: &Settings) 
         Ok(file) => say(&format!("sim: trace of {name}: {}", below_workspace(&file).display())),
         Err(error) => say(&format!("sim: the trace of {name} cannot be written: {error}")),
     }
+}
+
+/// The text of a trace, below a line that says whose it is.
+fn text(target: &Target, run: &Run, name: &str) -> String {
+    let trace = run.trace();
+    let (target, count) = (target.name(), trace.len());
+    format!("sim: trace of {name}: target={target} lines={count}\n{trace}")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Tests of the forms of a trace: the schema is pinned line by line.
 
 use super::page::embedded;
-use super::{SCHEMA, VERSION, lines, page};
+use super::{SCHEMA, VERSION, lines, page, text};
 use crate::control::Units;
 use crate::failure::{Class, Failure};
 use crate::history::{Content, Ending, Event, History, Passage, Phase};
@@ -214,6 +214,15 @@ fn output_says_of_which_stream_it_is() {
     run.history = history;
     let streams: Vec<Value> = parsed(&run).iter().map(|line| line["stream"].clone()).collect();
     assert_eq!(streams.iter().filter_map(Value::as_str).collect::<Vec<_>>(), ["stdout", "stderr"]);
+}
+
+#[test]
+fn a_trace_as_text_says_first_whose_it_is() {
+    let target = Target::new("shown", |sim| sim.note("here"));
+    let run = run(&target, &Input::Bytes(Vec::new()), Duration::from_secs(60));
+    let text = text(&target, &run, "seed-7");
+    let heading = format!("sim: trace of seed-7: target=shown lines={}", run.trace().len());
+    assert_eq!(text.split_once('\n'), Some((&*heading, &*run.trace().to_string())));
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub(crate) enum Subject<'a> {
     Seeds(&'a str),
     /// A file of bytes.
     File(&'a Path),
+    /// A search of libFuzzer.
+    Search,
 }
 
 /// The identity of a run or of a sweep.
@@ -37,18 +39,12 @@ impl Identity<'_> {
         say(&self.to_string());
     }
 
-    /// The command that makes the same run again.
+    /// The command that makes the same run again, or begins the same search.
     pub(crate) fn replay(&self) -> String {
-        let command = front();
         match self.subject {
-            Subject::Seeds(seeds) => format!("SIM_SEEDS={} {command}", word(seeds)),
-            Subject::File(file) => {
-                let (name, shown) = (self.target.name(), below_workspace(file));
-                let is_named = file.parent().is_some_and(|folder| folder.ends_with(name));
-                let named =
-                    if is_named { String::new() } else { format!("SIM_TARGET={} ", word(name)) };
-                format!("SIM_INPUT={} {named}{command}", word(&shown.to_string_lossy()))
-            }
+            Subject::Seeds(seeds) => format!("SIM_SEEDS={} {}", word(seeds), front()),
+            Subject::File(file) => of_file(self.target.name(), file),
+            Subject::Search => front(),
         }
     }
 
@@ -63,6 +59,7 @@ impl fmt::Display for Identity<'_> {
         let subject = match self.subject {
             Subject::Seeds(seeds) => format!("seeds={seeds}"),
             Subject::File(file) => format!("input={}", below_workspace(file).display()),
+            Subject::Search => "search=libFuzzer".to_owned(),
         };
         write!(
             f,
@@ -78,6 +75,23 @@ impl fmt::Display for Identity<'_> {
             self.replay(),
         )
     }
+}
+
+/// The command that runs a file of a target again.
+pub(crate) fn of_file(target: &str, file: &Path) -> String {
+    let shown = below_workspace(file);
+    let is_named = file.parent().is_some_and(|folder| folder.ends_with(target));
+    of_input(target, &shown.to_string_lossy(), is_named)
+}
+
+/// The command that runs an input again; `is_named` where its folder has the name of its target. A
+/// fuzz target is one alone, and needs no name.
+fn of_input(target: &str, input: &str, is_named: bool) -> String {
+    let named = match is_named || cfg!(fuzzing) {
+        true => String::new(),
+        false => format!("SIM_TARGET={} ", word(target)),
+    };
+    format!("SIM_INPUT={} {named}{}", word(input), front())
 }
 
 /// A word as a shell reads it: in quotes, where it would be another thing or several without them.
@@ -142,14 +156,71 @@ fn git(arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// The command that runs the current test again.
+/// The features that the fuzz target of this process is built with.
+static FUZZ_FEATURES: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Tells the manifest of the package of this fuzz target: what it says that the target requires is
+/// part of the command that runs it.
+pub(crate) fn set_manifest(text: &str) {
+    FUZZ_FEATURES.get_or_init(|| required_features(text, &binary_name()));
+}
+
+/// The features that a manifest says a binary requires.
+fn required_features(manifest: &str, binary: &str) -> Vec<String> {
+    #[derive(serde::Deserialize)]
+    struct Manifest {
+        #[serde(default)]
+        bin: Vec<Binary>,
+    }
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    struct Binary {
+        name: Option<String>,
+        #[serde(default)]
+        required_features: Vec<String>,
+    }
+    let binaries =
+        toml::from_str::<Manifest>(manifest).map_or_else(|_| Vec::new(), |read| read.bin);
+    let own = binaries.into_iter().find(|other| other.name.as_deref() == Some(binary));
+    own.map_or_else(Vec::new, |own| own.required_features)
+}
+
+/// The command that runs a fuzz target; `rustflags` are those that cargo-fuzz built it with.
+fn fuzz_front(binary: &str, features: &[String], rustflags: Option<&str>) -> String {
+    let sanitizer = match rustflags.map(|flags| flags.split_once("-Zsanitizer=")) {
+        None => "",
+        Some(None) => " -s none",
+        Some(Some((_, rest))) if rest.starts_with("address") => "",
+        Some(Some((_, rest))) => {
+            &format!(" -s {}", rest.split_whitespace().next().unwrap_or_default())
+        }
+    };
+    let features = match features {
+        [] => String::new(),
+        some => format!(" --features {}", word(&some.join(","))),
+    };
+    format!("cargo fuzz run{sanitizer}{features} {binary}")
+}
+
+/// The name of this binary.
+fn binary_name() -> String {
+    let executable = std::env::current_exe().unwrap_or_default();
+    executable.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The command that runs the current test or fuzz target again.
 fn front() -> String {
+    // cargo-fuzz builds everything so.
+    if cfg!(fuzzing) {
+        let features = FUZZ_FEATURES.get().map_or(&[][..], Vec::as_slice);
+        return fuzz_front(&binary_name(), features, option_env!("RUSTFLAGS"));
+    }
     let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
     let executable = std::env::current_exe().unwrap_or_default();
-    let stem = executable.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = binary_name();
     let binary = stem.rsplit_once('-').map_or(stem.clone(), |(name, _)| name.to_owned());
     if !executable.parent().is_some_and(|folder| folder.ends_with("deps")) {
-        // A fuzz target or a binary: what it found is replayed by the tests of the workspace.
+        // A binary: what it found is replayed by the tests of the workspace.
         return "cargo test --test replay".to_owned();
     }
     let package_flag = if package.is_empty() { String::new() } else { format!(" -p {package}") };
@@ -208,6 +279,28 @@ mod tests {
         let replay = of(Subject::File(Path::new("/my folder/min")));
         assert!(replay.starts_with("SIM_INPUT='/my folder/min' SIM_TARGET=db cargo "), "{replay}");
         assert!(of(Subject::Seeds(" 7")).starts_with("SIM_SEEDS=' 7' cargo "));
+    }
+
+    #[test]
+    fn the_command_of_a_fuzz_target_builds_it_as_it_is_built() {
+        let manifest = "[package]\nname = \"my-fuzz\"\n[[bin]]\nname = \"kv\"\n\
+                        [[bin]]\nname = \"raft\"\nrequired-features = [\"raft\", \"log\"]\n";
+        let command =
+            |binary, flags| fuzz_front(binary, &required_features(manifest, binary), flags);
+        let [address, memory] = ["address", "memory"].map(|of| format!("-Cx -Zsanitizer={of} -Cy"));
+        assert_eq!(command("kv", None), "cargo fuzz run kv");
+        assert_eq!(command("kv", Some(&address)), "cargo fuzz run kv");
+        assert_eq!(command("kv", Some(&memory)), "cargo fuzz run -s memory kv");
+        assert_eq!(command("raft", Some("-Cx")), "cargo fuzz run -s none --features raft,log raft");
+        assert_eq!(required_features("[package]", "kv"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_search_names_no_seeds() {
+        let target = Target::new("kv", |_| {});
+        let text = Identity { target: &target, subject: Subject::Search }.to_string();
+        assert!(text.starts_with("sim: target=kv search=libFuzzer commit="), "{text}");
+        assert!(!text.contains("SIM_"), "{text}");
     }
 
     #[test]

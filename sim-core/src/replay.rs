@@ -49,7 +49,7 @@
 
 use crate::child;
 use crate::failure::{Class, Failure};
-use crate::identity::{Identity, Subject, below_workspace, say, warn_unseeded};
+use crate::identity::{self, Identity, Subject, below_workspace, say, warn_unseeded};
 use crate::pin;
 use crate::report;
 use crate::run::{Input, Run, Target, run_logged};
@@ -563,6 +563,20 @@ pub fn input(target: &Target, file: &Path, settings: &Settings) -> Replayed {
     if matches!(verdict, Verdict::Stale(_)) { Replayed::Stale } else { Replayed::Passed }
 }
 
+/// The command that runs a file of a target again: the current test, fuzz target or `replay` test, as
+/// a shell reads it.
+///
+/// ```
+/// use sim_core::replay::command;
+/// use std::path::Path;
+///
+/// let command = command("kv", Path::new("it's"));
+/// assert!(command.ends_with("it'\\''s' SIM_TARGET=kv cargo test --test replay"), "{command}");
+/// ```
+pub fn command(target: &str, file: &Path) -> String {
+    identity::of_file(target, file)
+}
+
 /// The target that a file belongs to: that of `SIM_TARGET`, else of the folder it is in.
 ///
 /// ```
@@ -592,6 +606,21 @@ pub(crate) fn test_input(target: &Target, file: &Path, settings: &Settings) {
             "sim: not run: SIM_INPUT={file} is for target \"{of_file}\", this test's is \"{name}\"; \
              SIM_TARGET={name} makes it so"
         ));
+    }
+}
+
+/// Replays the one file that a fuzz target was asked for, or pins it; the exit code. The target is the
+/// only one of its process, so the folder of the file may have any name.
+pub(crate) fn fuzz_input(target: &Target, file: &Path, settings: &Settings) -> u8 {
+    let name = target.name();
+    if let Some(other) = std::env::var("SIM_TARGET").ok().filter(|other| other != name) {
+        say(&format!("sim: SIM_TARGET={other}: this fuzz target is of \"{name}\""));
+        return 2;
+    }
+    match &settings.pin {
+        Some(pin) if pin::input(target, file, pin, &workspace(), settings) => 0,
+        Some(_) => 2,
+        None => input(target, file, settings).exit_code(),
     }
 }
 

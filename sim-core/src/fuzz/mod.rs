@@ -24,8 +24,9 @@ use crate::child;
 use crate::color;
 use crate::coverage;
 use crate::failure::{Class, Failure};
-use crate::identity::{Identity, Subject, say, warn_unseeded};
+use crate::identity::{self, Identity, Subject, say, warn_unseeded};
 use crate::log;
+use crate::replay::{command, fuzz_input};
 use crate::report;
 use crate::run::{Input, Run, Target};
 use crate::self_check;
@@ -54,17 +55,23 @@ const CHECKED: u64 = 1024;
 static TARGET: OnceLock<Target> = OnceLock::new();
 static SETTINGS: OnceLock<Settings> = OnceLock::new();
 
-/// Prepares a fuzz target: called once, before the first input.
+/// Prepares a fuzz target: called once, before the first input. `manifest` is that of its package.
+///
+/// With `SIM_INPUT` it makes that run in place of a search, and ends the process.
 #[doc(hidden)]
-pub fn init(target: &Target) {
+pub fn init(target: &Target, manifest: &str) {
     drop(std::panic::take_hook());
+    identity::set_manifest(manifest);
     child::serve(target);
-    SETTINGS.get_or_init(settings_or_exit);
+    let settings = SETTINGS.get_or_init(settings_or_exit);
+    if let Some(file) = &settings.input {
+        std::process::exit(fuzz_input(target, file, settings).into());
+    }
     search();
     warn_unseeded();
     TARGET.get_or_init(|| target.clone());
     if !child::is_child() {
-        Identity { target, subject: Subject::Seeds("libFuzzer") }.print();
+        Identity { target, subject: Subject::Search }.print();
         minimized();
     }
 }
@@ -170,8 +177,7 @@ fn minimized() -> Option<&'static Failure> {
         if !arguments.iter().any(|argument| argument == "-minimize_crash_internal_step=1") {
             return None;
         }
-        let file = arguments.iter().find(|argument| !argument.starts_with('-'))?;
-        let bytes = std::fs::read(file).ok()?;
+        let bytes = std::fs::read(unit_given()?).ok()?;
         crate::run::run(target(), &Input::Bytes(bytes), settings().watchdog).failure
     });
     first.as_ref()
@@ -181,11 +187,7 @@ fn minimized() -> Option<&'static Failure> {
 const SHRINK_TIME: Duration = Duration::from_secs(10);
 
 fn report_and_crash(target: &Target, run: &Run, failure: &Failure) -> ! {
-    let found_by = format!(
-        "SIM_INPUT=fuzz/artifacts/{}/FILE cargo test --test replay, with the file that libFuzzer \
-         names below",
-        target.name()
-    );
+    let found_by = replay_line(target.name());
     // First as it is: nothing that comes after can lose it.
     let (runs, extra) = Front::with(target, |front| (front.runs, front.extra));
     let effort = format!("found after {runs} runs, {extra} of them to know what is mutated");
@@ -209,6 +211,29 @@ fn report_and_crash(target: &Target, run: &Run, failure: &Failure) -> ! {
     end::end(target.name(), failure)
 }
 
+/// The command that makes the run of the failing unit again: of the file that libFuzzer was given, or
+/// of the one that it is about to write.
+///
+/// ```
+/// let line = sim_core::fuzz::replay_line("kv");
+/// assert!(line.ends_with("  # FILE as libFuzzer names it below"), "{line}");
+/// ```
+pub fn replay_line(target: &str) -> String {
+    match unit_given() {
+        Some(file) => command(target, &file),
+        None => {
+            let file = PathBuf::from(artifact_prefix() + "FILE");
+            command(target, &file) + "  # FILE as libFuzzer names it below"
+        }
+    }
+}
+
+/// The one file that libFuzzer is to run in place of a search.
+fn unit_given() -> Option<PathBuf> {
+    let given = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    given.map(PathBuf::from).filter(|file| file.is_file())
+}
+
 /// Where libFuzzer was told to put what it finds; cargo-fuzz lists what is new there.
 fn artifact_prefix() -> String {
     let given = |arg: String| Some(arg.strip_prefix("-artifact_prefix=")?.to_owned());
@@ -230,7 +255,10 @@ fn artifact_prefix() -> String {
 macro_rules! fuzz_target {
     ($target:path) => {
         ::libfuzzer_sys::fuzz_target!(
-            init: { $crate::fuzz::init(&$target()); },
+            init: {
+                let manifest = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+                $crate::fuzz::init(&$target(), manifest);
+            },
             |case: $crate::fuzz::Case<'_>| -> ::libfuzzer_sys::Corpus {
                 match $crate::fuzz::one($crate::fuzz::target(), case) {
                     true => ::libfuzzer_sys::Corpus::Keep,

@@ -13,10 +13,14 @@
 //! | `cargo fuzz fmt sim_echo FILE` | the plan and the trace that a file means |
 //! | `cargo fuzz tmin sim_echo FILE` | libFuzzer's own minimization, which keeps to the bug of the file; the report's `min` is simpler |
 //! | `cargo fuzz cmin sim_echo` | makes `corpus/sim_echo` as small as it can be without reaching less |
-//! | `SIM_INPUT=FILE cargo test --test replay` | what a file does, outside of libFuzzer |
+//! | `SIM_INPUT=FILE cargo fuzz run sim_echo` | replays a file, without a search |
+//! | `SIM_PIN=NAME SIM_INPUT=FILE cargo fuzz run sim_echo` | pins it ([`pin`](crate::pin)) |
+//! | `SIM_INPUT=FILE cargo test --test replay` | the same in an ordinary build, in this workspace |
 //!
 //! A failure is reported as in `cargo test`, shrunk, and ends the process as a crash, so that
-//! libFuzzer keeps the input.
+//! libFuzzer keeps the input. The lines of the report that replay and pin it are of the fuzz target,
+//! with its sanitizer and the features that its manifest says it requires. The other variables steer these replays as
+//! they do any ([`variables`](super::variables)).
 //!
 //! # A target
 //! One line for each, of the function that gives the tests their [`Target`](crate::Target):
@@ -51,10 +55,9 @@
 //! RUSTFLAGS="--cfg tokio_unstable" cargo fuzz run kv -s none       # on a stable toolchain
 //! RUSTFLAGS="--cfg tokio_unstable" cargo +nightly fuzz run kv      # with AddressSanitizer
 //! ```
-//! `fmt`, `tmin` and `cmin` take the same flags, or everything is built anew. The corpus is
-//! `fuzz/corpus/kv`. Reports of libFuzzer name `cargo test --test replay`; where there is no such
-//! test, any that sweeps the target does it: `SIM_INPUT=fuzz/artifacts/kv/… cargo test --test kv`,
-//! and so does `SIM_PIN`.
+//! `fmt`, `tmin`, `cmin` and the commands of reports take the same `RUSTFLAGS`, or everything is built
+//! anew. The corpus is `fuzz/corpus/kv`. Any test that sweeps the target replays what was found, too:
+//! `SIM_INPUT=fuzz/artifacts/kv/… cargo test --test kv`.
 //!
 //! # How cargo-fuzz builds this workspace on a stable toolchain
 //! cargo-fuzz sets `RUSTFLAGS` itself, which replaces every `rustflags` of a configuration file, and

@@ -2,10 +2,12 @@
 //!
 //! The fuzz target is a process of its own in a folder of its own. What it says and leaves must be
 //! whole: the identity line, class and fingerprint, the frame of its class on the stack, the input
-//! and the simplest one, which is short and fails again. A target that is killed in the middle said
+//! and the simplest one, which is short, fails again, and is replayed and pinned by the commands of the
+//! report. A target that is killed in the middle said
 //! what it is before, and so did a program that is built to end at its first panic. Exit code: 1 and
 //! a line where something is missing, 2 where nothing could be built or started.
 
+use sim_core::failure::Class;
 use sim_core::run::{Input, run};
 use sim_tests::systems::echo_planted;
 use std::io::{BufRead, BufReader};
@@ -86,7 +88,35 @@ fn finds(binary: &Path, scratch: &Path, seconds: &str) -> Result<(), Fault> {
         let is_same = text.contains(&format!(" class=deadlock bug={bug} "));
         needs(is_same, &format!("the input {prefix}… fails otherwise"))?;
     }
-    Ok(())
+    needs(text.contains(" search=libFuzzer "), "the identity is not that of a search")?;
+    let min = file(&artifacts, "min-deadlock-").unwrap_or_default();
+    // The process is in that folder, and there is no workspace above it.
+    let shown = min.strip_prefix(scratch).unwrap_or(&min).display();
+    let command = format!("SIM_INPUT={shown} cargo fuzz run {}\n", target.name());
+    needs(text.contains(&format!("\n  replay: {command}")), "no command replays it")?;
+    needs(text.contains(&format!("\n  pin:    SIM_PIN=NAME {command}")), "no command pins it")?;
+    is_replayed(binary, scratch, &min)
+}
+
+/// Replays and pins an input by the fuzz target, in place of a search.
+fn is_replayed(binary: &Path, scratch: &Path, input: &Path) -> Result<(), Fault> {
+    let run = |variables: &[(&str, &str)]| {
+        let mut command = prepared(binary, scratch);
+        command.env("SIM_INPUT", input).envs(variables.iter().copied());
+        let output = command.output().map_err(|error| set_up(binary.display(), error))?;
+        Ok((output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned()))
+    };
+    let says = |(code, text): &(Option<i32>, String), expected: i32, words: &str| match () {
+        () if *code == Some(expected) && text.contains(words) => Ok(()),
+        () => Err(Fault::Missing(format!("no code {expected} and {words:?}: {code:?}\n{text}"))),
+    };
+    let class = Class::Deadlock.exit_code().into();
+    says(&run(&[])?, class, "sim: FAILED target=sim_echo_planted class=deadlock ")?;
+    says(&run(&[("SIM_PIN", "cut")])?, 0, "sim: PINNED target=sim_echo_planted name=cut ")?;
+    match scratch.join("regressions/sim_echo_planted/cut.toml").is_file() {
+        true => says(&run(&[("SIM_TARGET", "sim_echo")])?, 2, "sim: SIM_TARGET=sim_echo: "),
+        false => Err(Fault::Missing("the pin is not there".to_owned())),
+    }
 }
 
 /// Kills a search as soon as it said what it is.

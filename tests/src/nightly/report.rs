@@ -5,6 +5,7 @@
 
 use super::fuzzer::Build;
 use super::log::Log;
+use crate::search::features;
 use sim_core::failure::Class;
 use sim_core::fuzz::keep::Kept;
 use std::path::{Path, PathBuf};
@@ -276,9 +277,13 @@ fn lines_of(bug: &Bug) -> Vec<String> {
     )];
     match status {
         Status::Pinned(pin) => lines.push(format!("  pinned: {pin}")),
-        _ => lines.push(format!(
-            "  replay: SIM_INPUT={file} SIM_TARGET={target} cargo test --test replay"
-        )),
+        _ => {
+            let features: String =
+                features([target.as_str()]).iter().map(|word| format!(" {word}")).collect();
+            lines.push(format!(
+                "  replay: SIM_INPUT={file} SIM_TARGET={target} cargo test{features} --test replay"
+            ));
+        }
     }
     lines
 }

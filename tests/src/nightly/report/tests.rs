@@ -97,6 +97,11 @@ fn the_report_has_a_row_a_target_and_then_a_row_a_bug() {
     row.units = vec![(Unit::Slow, PathBuf::from("sim_bb/units/slow-unit-1"))];
     row.faults = vec!["sim_bb asan: ended with signal: 9".to_owned()];
     night.add(row, vec![bug("sim_bb", Class::Panic, Status::New)]);
+    let raft = bug("sim_raft", Class::Panic, Status::New);
+    assert!(
+        lines_of(&raft)[1]
+            .ends_with(" SIM_TARGET=sim_raft cargo test --features raft --test replay")
+    );
     night.add(
         Row::new("sim_a", false),
         vec![bug("sim_a", Class::Deadlock, Status::Pinned("regressions/sim_a/one".to_owned()))],

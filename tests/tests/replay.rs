@@ -6,9 +6,8 @@
 
 use hostsim::seam::outside;
 use libtest_mimic::{Arguments, Failed, Trial};
-use sim_core::failure::Class;
 use sim_core::replay::{Case, cases, input, is_due, target_of, test_case};
-use sim_core::settings::{Settings, TraceForm};
+use sim_core::settings::Settings;
 use sim_core::sweep::settings_or_exit;
 use sim_core::{Target, child, pin};
 use sim_tests::{kernel_fuzz, systems};
@@ -68,11 +67,7 @@ fn trial(targets: &[Target], case: Case, settings: Settings, start: Duration) ->
 fn replay_input(targets: &[Target], file: &Path, settings: &Settings) -> ExitCode {
     let name = target_of(file);
     if name == kernel_fuzz::NAME {
-        if let Some(pin) = &settings.pin {
-            eprintln!("sim: SIM_PIN={pin}: a file of {name} has no marks and no class; copy it");
-            return ExitCode::from(2);
-        }
-        return replay_calls(file, settings);
+        return ExitCode::from(kernel_fuzz::replay::input(file, settings));
     }
     if systems::absent().contains(&name.as_str()) {
         eprintln!("sim: SIM_INPUT={}: {}", file.display(), systems::why_none(&name));
@@ -92,30 +87,5 @@ fn replay_input(targets: &[Target], file: &Path, settings: &Settings) -> ExitCod
         Some(name) if pin::input(target, file, name, root(), settings) => ExitCode::SUCCESS,
         Some(_) => ExitCode::from(2),
         None => ExitCode::from(input(target, file, settings).exit_code()),
-    }
-}
-
-/// Makes the calls of a file; with `SIM_TRACE=text` each is printed before it is made.
-fn replay_calls(file: &Path, settings: &Settings) -> ExitCode {
-    let bytes = match std::fs::read(file) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            eprintln!("sim: {}: {error}", file.display());
-            return ExitCode::from(2);
-        }
-    };
-    match kernel_fuzz::free::run(&bytes, settings.trace == Some(TraceForm::Text)) {
-        Ok(lines) => {
-            println!(
-                "{}\nsim: {} calls and events broke no promise",
-                lines.join("\n"),
-                lines.len()
-            );
-            ExitCode::SUCCESS
-        }
-        Err(failure) => {
-            eprintln!("{failure}");
-            ExitCode::from(Class::Internal.exit_code())
-        }
     }
 }

@@ -1,11 +1,13 @@
 //! The libFuzzer front of [`super::free`]: one input a call.
 //!
-//! `cargo fuzz run sim_kernel FILE` and `SIM_INPUT=FILE cargo test --test replay` make the calls of a
-//! file again; with `SIM_TRACE=text` each is printed before it is made, for those that end the
+//! `SIM_INPUT=FILE` before `cargo fuzz run sim_kernel` or `cargo test --test replay` makes the calls of
+//! a file again, and so does `cargo fuzz run sim_kernel FILE`; with `SIM_TRACE=text` each is printed before it is made, for those that end the
 //! process.
 
 use super::free::{self, Failure};
-use sim_core::fuzz::{KEEP_GOING, keep};
+use super::replay;
+use sim_core::fuzz::{KEEP_GOING, keep, replay_line};
+use sim_core::replay::command;
 use sim_core::sweep::settings_or_exit;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,11 +28,16 @@ static STAGE: Mutex<Option<Stage>> = Mutex::new(None);
 /// of one is an error of its call: only here is what panicked.
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Prepares the target: called once, before the first input.
+/// Prepares the target: called once, before the first input. With `SIM_INPUT` it makes those calls in
+/// place of a search, and ends the process.
 #[expect(clippy::disallowed_methods, reason = "the one thread of the fuzzer's own")]
 pub fn init() {
     // libfuzzer-sys ends the process on every panic; here one is reported with its calls.
     drop(std::panic::take_hook());
+    let settings = settings_or_exit();
+    if let Some(file) = &settings.input {
+        std::process::exit(replay::input(file, &settings).into());
+    }
     if kept_in().is_some() {
         // A known bug is only counted: what its panics say would be a log without end.
         std::panic::set_hook(Box::new(|panic| panics().push(panic.to_string())));
@@ -73,8 +80,7 @@ pub fn one(bytes: &[u8]) {
     let Err(failure) = given.recv().expect("the stage answers") else { return };
     let Some(folder) = kept_in() else {
         eprintln!("{failure}");
-        let folder = format!("fuzz/artifacts/{}", super::NAME);
-        eprintln!("  replay: SIM_INPUT={folder}/FILE cargo test --test replay");
+        eprintln!("  replay: {}", replay_line(super::NAME));
         std::process::abort();
     };
     if let Err(error) = keep(folder, bytes, &failure) {
@@ -97,17 +103,12 @@ fn keep(folder: &Path, bytes: &[u8], failure: &Failure) -> io::Result<()> {
     let bug = failure.bug();
     let folder = folder.join(bug.fingerprint(super::NAME));
     if !keep::is_kept(&folder) {
-        let text = format!("{failure}\n  replay: {}\n", command(&folder.join("input")));
+        let text =
+            format!("{failure}\n  replay: {}\n", command(super::NAME, &folder.join("input")));
         keep::write(&folder, &bug, bytes, || text.clone(), &failure.lines.join("\n"))?;
         eprint!("{text}");
     }
     keep::count(&folder)
-}
-
-/// The command that makes the calls of a file again, as a shell reads it.
-fn command(file: &Path) -> String {
-    let file = file.display().to_string().replace('\'', r"'\''");
-    format!("SIM_INPUT='{file}' SIM_TARGET={} cargo test --test replay", super::NAME)
 }
 
 #[cfg(test)]
@@ -132,20 +133,16 @@ mod tests {
         assert_eq!(bugs[1].failure.origin, "gave #, not legal");
         let report = bugs[1].file.with_file_name("report.txt");
         let report = std::fs::read_to_string(report).expect("it is kept");
-        assert!(report.ends_with(&format!("  replay: {}\n", command(&bugs[1].file))), "{report}");
+        let command = command(super::super::NAME, &bugs[1].file);
+        assert!(report.ends_with(&format!("  replay: {command}\n")), "{report}");
         assert_eq!(std::fs::read(&bugs[1].file).expect("it is kept"), b"a");
         std::fs::remove_dir_all(&folder).expect("it is ours");
     }
 
     #[test]
-    fn a_report_has_what_panicked_and_a_command_that_a_shell_reads_as_it_is_meant() {
+    fn a_report_has_what_panicked() {
         let panics = vec!["panicked at kernel.rs:1:2:\nno such socket".to_owned()];
         let lines = with_panics(failure("connect gave EIO"), panics).lines;
         assert_eq!(lines, ["socket gave 3", "panicked at kernel.rs:1:2: no such socket"]);
-        let command = command(Path::new("my art/it's"));
-        assert!(
-            command.starts_with(r"SIM_INPUT='my art/it'\''s' SIM_TARGET=sim_kernel "),
-            "{command}"
-        );
     }
 }

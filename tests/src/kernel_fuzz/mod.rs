@@ -13,6 +13,7 @@ pub mod compared;
 mod flow;
 pub mod free;
 pub mod fuzz;
+pub mod replay;
 mod rig;
 
 /// The name of the fuzz target, and of the folders of its files.

@@ -3,10 +3,13 @@
 //! The first failure of a run stands: what comes after it is often its consequence.
 
 use crate::failure::{Class, Failure};
+use crate::identity::below_workspace;
 use crate::panics;
 use hostsim::place::portable;
+use hostsim::seam::outside::outside_of_run;
 use std::cell::RefCell;
 use std::panic::Location;
+use std::path::Path;
 use std::rc::Rc;
 
 /// Why a checker is not content.
@@ -253,7 +256,31 @@ macro_rules! always {
 }
 
 /// A place in the source, without its column, so that it survives a reformatting of the line, and
-/// without the folders of this machine.
+/// without the folders of this machine: cargo tells the compiler the whole path of a package that is
+/// not of its workspace, such as the one beside a package of fuzz targets.
 pub(crate) fn place(location: &Location<'_>) -> String {
-    format!("{}:{}", portable(location.file()), location.line())
+    place_of(location.file(), location.line())
+}
+
+fn place_of(file: &str, line: u32) -> String {
+    let mut file = portable(file);
+    if file.starts_with('/') {
+        let below = outside_of_run(|| below_workspace(Path::new(&*file)));
+        file = below.to_string_lossy().into_owned().into();
+    }
+    format!("{file}:{line}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::workspace;
+
+    #[test]
+    fn a_place_is_told_from_the_folder_of_the_workspace() {
+        let whole = workspace().join("fuzz/../src/kv.rs");
+        assert_eq!(place_of(&whole.to_string_lossy(), 7), "src/kv.rs:7");
+        assert_eq!(place_of("/elsewhere/src/kv.rs", 7), "/elsewhere/src/kv.rs:7");
+        assert_eq!(place_of("../tests/kv.rs", 7), "tests/kv.rs:7");
+    }
 }

@@ -4,6 +4,7 @@
 //! as long as the process lives. Nothing of it is in a history.
 
 use crate::identity::below_workspace;
+use hostsim::place::portable;
 use hostsim::seam::outside::outside_of_run;
 use std::backtrace::Backtrace;
 use std::collections::BTreeMap;
@@ -77,7 +78,7 @@ fn own(text: &str) -> Vec<String> {
 /// that the process is in.
 fn without_column(place: &str) -> String {
     let place = place.rsplit_once(':').map_or(place, |(place, _)| place);
-    below_workspace(Path::new(place)).display().to_string()
+    below_workspace(Path::new(&*portable(place))).display().to_string()
 }
 
 #[cfg(test)]

@@ -141,7 +141,7 @@ impl<Op: Debug, Ret: Debug> Conservation<Op, Ret> {
         let more = if totals.len() > all.len() { ", …" } else { "" };
         let text = format!("the total is {}{more}, and {sum} was read", all.join(" or "));
         let shown = before.into_iter().chain([index]).map(|index| &record[index]);
-        Err(Violation::at(self.place, "total", text).with(table(shown)))
+        Err(Violation::at(self.place, "total", text).with(table(&self.record, shown)))
     }
 }
 

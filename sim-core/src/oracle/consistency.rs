@@ -297,7 +297,7 @@ impl<M: Model> Judge<M> {
             1 => format!("not {what}: no order explains 1 of {all} operations"),
             _ => format!("not {what}: no order explains these {count} of {all} operations"),
         };
-        let mut lines = table(smallest.iter().map(|index| &record[*index]));
+        let mut lines = table(&self.record, smallest.iter().map(|index| &record[*index]));
         if count < all {
             lines.push("whatever the others did between their calls and the end".to_owned());
         }

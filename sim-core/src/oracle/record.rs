@@ -9,6 +9,7 @@
 use crate::workload;
 use hostsim::seam;
 use std::cell::{Ref, RefCell};
+use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 use std::io;
 use std::rc::Rc;
@@ -185,6 +186,8 @@ pub struct Recorder<Op, Ret>(Rc<RefCell<Record<Op, Ret>>>);
 struct Record<Op, Ret> {
     entries: Vec<Entry<Op, Ret>>,
     next: u64,
+    /// The clients that have a name.
+    names: BTreeMap<usize, &'static str>,
 }
 
 impl<Op, Ret> Record<Op, Ret> {
@@ -217,7 +220,30 @@ impl<Op, Ret> Recorder<Op, Ret> {
     /// assert!(record.entries().is_empty());
     /// ```
     pub fn new() -> Recorder<Op, Ret> {
-        Recorder(Rc::new(RefCell::new(Record { entries: Vec::new(), next: 0 })))
+        let record = Record { entries: Vec::new(), next: 0, names: BTreeMap::new() };
+        Recorder(Rc::new(RefCell::new(record)))
+    }
+
+    /// Names a client: reports show the name in place of its number.
+    ///
+    /// ```
+    /// use sim_core::Checker;
+    /// use sim_core::oracle::{Linearizable, Recorder, Register, RegisterOp, RegisterRet};
+    ///
+    /// let record = Recorder::new();
+    /// record.name(9, "auditor");
+    /// record.invoke(9, RegisterOp::Read).ok(RegisterRet::Value(7));
+    /// let violation = Linearizable::new(Register::new(0), &record).end().unwrap_err();
+    /// assert!(violation.failure().details[1].starts_with("auditor  Read "));
+    /// ```
+    pub fn name(&self, client: usize, name: &'static str) {
+        self.0.borrow_mut().names.insert(client, name);
+    }
+
+    /// A client in words.
+    pub(super) fn named(&self, client: usize) -> String {
+        let name = self.0.borrow().names.get(&client).copied();
+        name.map_or_else(|| client.to_string(), str::to_owned)
     }
 
     /// An operation begins: call this before anything of it may have an effect.

@@ -192,9 +192,9 @@ impl<Op: Debug, Ret: Debug, K: Clone + Ord + Debug, V: Clone + Ord> Checker
     fn end(&mut self) -> Result<(), Violation> {
         let record = self.record.entries();
         let Some((first, second, key)) = self.contradiction(&record) else { return Ok(()) };
-        let (name, client) = (self.guarantee, record[second].client);
+        let (name, client) = (self.guarantee, self.record.named(record[second].client));
         let text = format!("not {name}: client {client} went back to an older version of {key:?}");
-        let lines = table([&record[first], &record[second]]);
+        let lines = table(&self.record, [&record[first], &record[second]]);
         Err(Violation::at(self.place, &name.to_string(), text).with(lines))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! It chooses nothing: who calls it says which operations.
 
-use super::record::{Entry, Outcome};
+use super::record::{Entry, Outcome, Recorder};
 use std::fmt::Debug;
 
 /// How many characters a cell has at most; what is longer loses its middle.
@@ -11,19 +11,21 @@ const CELL_MAX: usize = 48;
 /// The titles of the columns.
 const TITLES: [&str; 5] = ["client", "operation", "result", "invoked", "returned"];
 
-/// Operations as a table, in the order that they are given in.
+/// Operations of a record as a table, in the order that they are given in.
 pub(super) fn table<'a, Op, Ret>(
+    record: &Recorder<Op, Ret>,
     entries: impl IntoIterator<Item = &'a Entry<Op, Ret>>,
 ) -> Vec<String>
 where
     Op: Debug + 'a,
     Ret: Debug + 'a,
 {
-    let rows = std::iter::once(TITLES.map(str::to_owned)).chain(entries.into_iter().map(row));
-    aligned(&rows.collect::<Vec<_>>())
+    let mut rows = vec![TITLES.map(str::to_owned)];
+    rows.extend(entries.into_iter().map(|entry| row(record.named(entry.client), entry)));
+    aligned(&rows)
 }
 
-fn row<Op: Debug, Ret: Debug>(entry: &Entry<Op, Ret>) -> [String; 5] {
+fn row<Op: Debug, Ret: Debug>(client: String, entry: &Entry<Op, Ret>) -> [String; 5] {
     let result = match &entry.outcome {
         Outcome::Ok(ret) => format!("{ret:?}"),
         Outcome::Failed => "failed".to_owned(),
@@ -31,7 +33,7 @@ fn row<Op: Debug, Ret: Debug>(entry: &Entry<Op, Ret>) -> [String; 5] {
     };
     let returned = entry.returned.map_or_else(|| "never".to_owned(), |stamp| stamp.to_string());
     [
-        entry.client.to_string(),
+        client,
         clipped(&format!("{:?}", entry.op)),
         clipped(&result),
         entry.invoked.to_string(),
@@ -63,21 +65,21 @@ fn aligned(rows: &[[String; 5]]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::oracle::Recorder;
     use expect_test::expect;
 
     #[test]
     fn columns_are_aligned_and_long_cells_lose_their_middle() {
         let record = Recorder::new();
+        record.name(1, "auditor");
         record.invoke(12, "w".repeat(60)).ok(Some(1));
         record.invoke(0, "read".to_owned()).failed();
         drop(record.invoke(1, "read".to_owned()));
-        let lines = table(record.entries().iter()).join("\n");
+        let lines = table(&record, record.entries().iter()).join("\n");
         expect![[r#"
-            client  operation                                        result         invoked  returned
-            12      "wwwwwwwwwwwwwwwwwwwwww…wwwwwwwwwwwwwwwwwwwwww"  Some(1)        0        1
-            0       "read"                                           failed         2        3
-            1       "read"                                           indeterminate  4        never"#]]
+            client   operation                                        result         invoked  returned
+            12       "wwwwwwwwwwwwwwwwwwwwww…wwwwwwwwwwwwwwwwwwwwww"  Some(1)        0        1
+            0        "read"                                           failed         2        3
+            auditor  "read"                                           indeterminate  4        never"#]]
         .assert_eq(&lines);
     }
 }

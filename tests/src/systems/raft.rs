@@ -178,6 +178,7 @@ type Record = Recorder<(u8, RegisterOp<Option<u64>>), RegisterRet<Option<u64>>>;
 
 fn build(sim: &mut Sim, config: Arc<Config>, acknowledge: Acknowledge) {
     let record = Record::new();
+    record.name(AUDITOR, "auditor");
     let model: KeyValue<u8, u64> = KeyValue::new(Register::new(None));
     sim.check(Linearizable::new(model, &record));
     sim.set_dimension("send buffer", 0);

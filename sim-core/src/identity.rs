@@ -84,6 +84,17 @@ pub(crate) fn of_file(target: &str, file: &Path) -> String {
     of_input(target, &shown.to_string_lossy(), is_named)
 }
 
+/// The most bytes of an input that a command spells out.
+const SPELLED_MAX: usize = 64;
+
+/// The command that makes a file of an input and runs that, where the input is short.
+pub(crate) fn of_bytes(target: &str, bytes: &[u8]) -> Option<String> {
+    // Octal escapes are those that every shell knows.
+    let spelled: String = bytes.iter().map(|byte| format!("\\{byte:03o}")).collect();
+    let command = || format!("printf '{spelled}' > FILE && {}", of_input(target, "FILE", false));
+    (bytes.len() <= SPELLED_MAX).then(command)
+}
+
 /// The command that runs an input again; `is_named` where its folder has the name of its target. A
 /// fuzz target is one alone, and needs no name.
 fn of_input(target: &str, input: &str, is_named: bool) -> String {
@@ -301,6 +312,20 @@ mod tests {
         let text = Identity { target: &target, subject: Subject::Search }.to_string();
         assert!(text.starts_with("sim: target=kv search=libFuzzer commit="), "{text}");
         assert!(!text.contains("SIM_"), "{text}");
+    }
+
+    #[test]
+    fn a_short_input_is_spelled_out_for_a_shell() {
+        let bytes: Vec<u8> = (0..=255).step_by(5).chain(*b"%'\\0n").collect();
+        let command = of_bytes("kv", &bytes).expect("it is short");
+        let (make, run) = command.split_once(" > FILE && ").expect("it makes a file");
+        let output = Command::new("sh").args(["-c", make]).output().expect("sh is there");
+        assert_eq!(output.stdout, bytes, "{make}");
+        assert!(run.starts_with("SIM_INPUT=FILE SIM_TARGET=kv cargo test "), "{run}");
+        assert!(
+            of_bytes("kv", &[]).is_some_and(|command| command.starts_with("printf '' > FILE "))
+        );
+        assert_eq!(of_bytes("kv", &[0; SPELLED_MAX + 1]), None);
     }
 
     #[test]

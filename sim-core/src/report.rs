@@ -7,7 +7,7 @@
 use crate::color;
 use crate::failure::Failure;
 use crate::history::Excerpt;
-use crate::identity::{Identity, Subject, below_workspace, say};
+use crate::identity::{Identity, Subject, below_workspace, of_bytes, say};
 use crate::run::{Run, Target};
 use crate::settings::Settings;
 use crate::shrink::{Found, Outcome};
@@ -214,7 +214,7 @@ pub(crate) fn print_outcome(
 /// as it was found.
 pub(crate) fn shrunk_text(target: &Target, found: &Found, found_by: &str, len: usize) -> String {
     let Found { shrunk, run, failure, .. } = found;
-    let mut parts = found_parts(target, found);
+    let mut parts = found_parts(target, found, found_by);
     parts.push(("found", found_by.to_owned()));
     parts.push(effort(found, &format!("from {len} ")));
     for (class, origin) in shrunk.others.keys() {
@@ -226,18 +226,24 @@ pub(crate) fn shrunk_text(target: &Target, found: &Found, found_by: &str, len: u
 /// Writes the short report of a failure that was met while another one was shrunk.
 fn other_text(target: &Target, found: &Found, found_by: &str) -> String {
     let Found { run, failure, .. } = found;
-    let mut parts = found_parts(target, found);
+    let mut parts = found_parts(target, found, found_by);
     parts.push(("met", format!("on the way from {found_by}")));
     parts.push(effort(found, ""));
     [above(target, run, failure), below(run, &parts)].concat().join("\n")
 }
 
-/// How to replay what was found, and where the input is.
-fn found_parts(target: &Target, found: &Found) -> Vec<Part> {
-    let Some(file) = &found.file else { return Vec::new() };
+/// How to replay what was found, and where the input is. Where that could not be written, the way is
+/// the input itself, or what it was found by.
+fn found_parts(target: &Target, found: &Found, found_by: &str) -> Vec<Part> {
+    let bytes = &found.shrunk.bytes;
+    let Some(file) = &found.file else {
+        let spelled = of_bytes(target.name(), bytes);
+        let replay = spelled.unwrap_or_else(|| format!("{found_by}  # as it was found"));
+        let input = format!("could not be written ({} bytes)", bytes.len());
+        return vec![("replay", replay), ("input", input)];
+    };
     let same = Identity { target, subject: Subject::File(file) };
-    let replay = ("replay", same.replay());
-    vec![replay, input(file, found.shrunk.bytes.len()), ("pin", same.pin("NAME"))]
+    vec![("replay", same.replay()), input(file, bytes.len()), ("pin", same.pin("NAME"))]
 }
 
 /// What it took to shrink what was found.

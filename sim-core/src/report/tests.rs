@@ -129,6 +129,28 @@ fn a_failure_that_was_met_has_a_short_report_of_where_it_was_met() {
 }
 
 #[test]
+fn an_input_that_could_not_be_written_has_a_way_to_replay_it() {
+    let (target, mut found) = found(false);
+    found.file = None;
+    let texts = |found: &Found| {
+        let by = "SIM_SEEDS=3 cargo test";
+        [shrunk_text(&target, found, by, 90), other_text(&target, found, by)]
+    };
+    for text in texts(&found) {
+        let replay = says(&text, "replay").expect("there is a way");
+        let spelled =
+            r"printf '\007\000\000\000\000\000\000\002' > FILE && SIM_INPUT=FILE SIM_TARGET=noted ";
+        assert!(replay.starts_with(spelled), "{replay}");
+        assert_eq!(says(&text, "input"), Some("could not be written (8 bytes)"));
+        assert_eq!(says(&text, "pin"), None);
+    }
+    found.shrunk.bytes = vec![0; 500];
+    for text in texts(&found) {
+        assert_eq!(says(&text, "replay"), Some("SIM_SEEDS=3 cargo test  # as it was found"));
+    }
+}
+
+#[test]
 fn a_file_is_replayed_in_one_way_and_a_pinned_one_is_not_pinned() {
     let (target, Found { run, failure, .. }) = found(false);
     let text = |file: &str| {

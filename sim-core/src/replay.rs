@@ -233,6 +233,12 @@ pub enum CasesError {
         /// The names of the targets.
         targets: String,
     },
+    /// A file has a name that no command and no test can have.
+    #[error("{path:?}: the name of a pinned file is utf-8; rename it")]
+    Name {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file beside a pinned one cannot be understood.
     #[error("{path}: {text}", path = path.display())]
     Expectation {
@@ -276,6 +282,9 @@ pub fn cases(root: &Path, folder: &str, targets: &[&str]) -> Result<Vec<Case>, C
 fn cases_of(path: &Path, folder: &str, target: &str) -> Result<Vec<Case>, CasesError> {
     let mut cases = Vec::new();
     for file in list(path)? {
+        if file.file_name().is_none_or(|name| name.to_str().is_none()) {
+            return Err(CasesError::Name { path: file });
+        }
         if file.extension().is_none_or(|extension| extension != "toml") {
             let name = format!("{folder}/{target}/{}", file_name(&file));
             let expectation = expectation(&file)?;

@@ -2,6 +2,8 @@
 
 use super::{Case, Expectation, cases, is_due, quote};
 use crate::settings::Settings;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -56,6 +58,15 @@ fn the_first_format_is_1() {
 fn what_is_expected_of_no_input_is_an_error() {
     let root = root("alone", &[("gone.toml", "class = \"panic\"\n")]);
     check_error(&root, &["known"], "gone.toml: there is no input beside it");
+}
+
+#[test]
+fn a_name_that_is_not_utf_8_is_an_error_in_one_line() {
+    let root = root("name", &[("fine", "")]);
+    let name = OsStr::from_bytes(b"lost-\xff");
+    std::fs::write(root.join("regressions/known").join(name), []).expect("the folder is there");
+    let expected = r#"regressions/known/lost-\xFF": the name of a pinned file is utf-8; rename it"#;
+    check_error(&root, &["known"], expected);
 }
 
 #[test]

@@ -423,6 +423,11 @@ fn run_file(target: &Target, file: &Path, settings: &Settings) -> io::Result<Run
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn test_case(target: &Target, case: &Case, settings: &Settings) -> Result<(), String> {
+    expected_run(target, case, settings).map(drop)
+}
+
+/// The run of a pinned file, where it is as expected.
+fn expected_run(target: &Target, case: &Case, settings: &Settings) -> Result<Run, String> {
     let run = run_file(target, &case.file, settings).map_err(|error| error.to_string())?;
     let verdict = case.expectation.judge(&run);
     if verdict != Verdict::Expected {
@@ -438,7 +443,7 @@ pub fn test_case(target: &Target, case: &Case, settings: &Settings) -> Result<()
     if let (Verdict::Failed, Some(reason)) = (&verdict, &run.excuse) {
         return Err(format!("the run was excused: {reason}"));
     }
-    advice(target, &case.file, &case.expectation, &verdict).map_or(Ok(()), Err)
+    advice(target, &case.file, &case.expectation, &verdict).map_or(Ok(run), Err)
 }
 
 /// What to do about a pinned file that is fixed or stale.
@@ -645,22 +650,32 @@ fn replay_or_pin(target: &Target, file: &Path, settings: &Settings) {
     }
 }
 
-/// Replays the files that are pinned for a target below `root`, where there are some.
+/// A bug that is pinned as open.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenPin {
+    /// The name of its file: folder, target and file.
+    pub(crate) name: String,
+    /// What its run fails with.
+    pub(crate) failure: Failure,
+}
+
+/// Replays the files that are pinned for a target below `root`, where there are some; gives the bugs
+/// that are still open.
 ///
 /// # Panics
 /// Where one is not as expected, or cannot be read.
-pub(crate) fn test_pinned(target: &Target, root: &Path, settings: &Settings) {
+pub(crate) fn test_pinned(target: &Target, root: &Path, settings: &Settings) -> Vec<OpenPin> {
     let folder = root.join("regressions").join(target.name());
     // What cannot be looked at may well be there.
     if !folder.try_exists().unwrap_or(true) {
-        return;
+        return Vec::new();
     }
     let cases = cases_of(&folder, "regressions", target.name());
-    for case in cases.unwrap_or_else(|error| panic!("{error}")) {
-        if let Err(text) = test_case(target, &case, settings) {
-            panic!("{}: {text}", case.name);
-        }
-    }
+    let open = |case: Case| match expected_run(target, &case, settings) {
+        Ok(run) => run.failure.map(|failure| OpenPin { name: case.name, failure }),
+        Err(text) => panic!("{}: {text}", case.name),
+    };
+    cases.unwrap_or_else(|error| panic!("{error}")).into_iter().filter_map(open).collect()
 }
 
 #[cfg(test)]

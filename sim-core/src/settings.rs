@@ -118,7 +118,8 @@ pub struct Settings {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shrinking {
-    /// Nothing was said: a new failure is, for a few seconds; a file that was asked for is not.
+    /// Nothing was said: a new failure is, for a few seconds; a file that was asked for is not, and
+    /// neither is a bug that is pinned as open.
     #[default]
     Unset,
     /// None is.

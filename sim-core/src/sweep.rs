@@ -9,6 +9,7 @@ use crate::failure::{Class, Failure};
 use crate::identity::{Identity, Subject, say, warn_unseeded};
 use crate::log;
 use crate::mark::Marks;
+use crate::replay::{OpenPin, test_input, test_pinned};
 use crate::report;
 use crate::run::{Input, Run, Target, refuse_nesting, run};
 use crate::self_check;
@@ -256,6 +257,22 @@ impl Sweep {
 /// ```
 #[track_caller]
 pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
+    sweep_beside(seeds, Asked { target, settings, open: &[] })
+}
+
+/// What a sweep is of.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    target: &'a Target,
+    settings: &'a Settings,
+    /// The bugs that are pinned as open: nothing more is searched of them.
+    open: &'a [OpenPin],
+}
+
+/// As [`sweep`], which may have bugs that are pinned as open.
+#[track_caller]
+fn sweep_beside(seeds: &Seeds, asked: Asked<'_>) -> Sweep {
+    let Asked { target, settings, .. } = asked;
     refuse_nesting();
     child::serve(target);
     warn_unseeded();
@@ -278,14 +295,14 @@ pub fn sweep(target: &Target, seeds: &Seeds, settings: &Settings) -> Sweep {
             stage.ask(Input::Seed(next));
         }
         let (run, goes_on) = stage.take();
-        sweep.add(target, seed, &run, settings);
+        sweep.add(asked, seed, &run);
         progress.show(outside::monotonic(), &sweep, target);
         if !goes_on {
             // A stage that a run does not leave is left behind; another one goes on after that run.
             stage = Stage::start(target, settings.watchdog);
             ahead = seeds.iter();
-            let asked = ahead.by_ref().skip(index + 1).take(AHEAD);
-            asked.for_each(|seed| stage.ask(Input::Seed(seed)));
+            let next = ahead.by_ref().skip(index + 1).take(AHEAD);
+            next.for_each(|seed| stage.ask(Input::Seed(seed)));
         }
     }
     drop(progress);
@@ -314,7 +331,8 @@ fn show_passed(target: &Target, seed: u64, settings: &Settings) {
 const AHEAD: usize = 16;
 
 impl Sweep {
-    fn add(&mut self, target: &Target, seed: u64, run: &Run, settings: &Settings) {
+    fn add(&mut self, asked: Asked<'_>, seed: u64, run: &Run) {
+        let Asked { target, settings, .. } = asked;
         self.runs += 1;
         self.elapsed = self.elapsed.saturating_add(run.elapsed);
         self.marks.merge(&run.marks);
@@ -323,7 +341,7 @@ impl Sweep {
             *self.excuses.entry(reason.clone()).or_default() += 1;
         }
         match run.failure.clone() {
-            Some(failure) => self.on_failure(target, seed, run, failure, settings),
+            Some(failure) => self.on_failure(asked, seed, run, failure),
             None if self.runs % CHECKED == 1 => {
                 self.checked += 1;
                 // The bytes of the tape are a second door to the same run: both are checked.
@@ -331,21 +349,15 @@ impl Sweep {
                 let differs = self_check::in_process(target, &bytes, run, 1, settings.watchdog);
                 if let Some(failure) = differs {
                     self.diverged += 1;
-                    self.on_failure(target, seed, run, failure, settings);
+                    self.on_failure(asked, seed, run, failure);
                 }
             }
             None => {}
         }
     }
 
-    fn on_failure(
-        &mut self,
-        target: &Target,
-        seed: u64,
-        run: &Run,
-        failure: Failure,
-        settings: &Settings,
-    ) {
+    fn on_failure(&mut self, asked: Asked<'_>, seed: u64, run: &Run, failure: Failure) {
+        let Asked { target, settings, .. } = asked;
         if failure.class == Class::Inconclusive {
             self.inconclusive += 1;
         } else {
@@ -366,17 +378,22 @@ impl Sweep {
         };
         let len = run.tape.to_bytes().len();
         let mut bug = Bug { failure, seed, file, len, hash: run.hash, count: 1 };
-        let others = self.shrink(target, run, &mut bug, settings);
+        let others = self.shrink(asked, run, &mut bug);
         self.bugs.push(bug);
         self.bugs.extend(others);
     }
 
     /// Shrinks a new failure and reports it; gives the others that were met and are new as well.
-    fn shrink(&self, target: &Target, run: &Run, bug: &mut Bug, settings: &Settings) -> Vec<Bug> {
-        let (text, unset) = (bug.seed.to_string(), Some(TIME_DEFAULT));
+    fn shrink(&self, asked: Asked<'_>, run: &Run, bug: &mut Bug) -> Vec<Bug> {
+        let Asked { target, settings, open } = asked;
+        let pinned = open.iter().find(|open| open.failure.is_same_bug(&bug.failure));
+        let unset = if pinned.is_none() { Some(TIME_DEFAULT) } else { None };
+        let text = bug.seed.to_string();
         let subject = Subject::Seeds(&text);
         let found_by = Identity { target, subject }.replay();
-        let is_known = |met: &Failure| self.bugs.iter().any(|bug| bug.failure.is_same_bug(met));
+        let reported = self.bugs.iter().map(|bug| &bug.failure);
+        let known = reported.chain(open.iter().map(|open| &open.failure));
+        let is_known = |met: &Failure| known.clone().any(|known| known.is_same_bug(met));
         let (first, failure, is_known) = (run, &bug.failure, &is_known);
         let request = Request { target, first, failure, settings, unset, is_known };
         let outcome = request.shrink(&mut |first, failure, bytes| {
@@ -386,6 +403,9 @@ impl Sweep {
             let mut run = run.clone();
             log::add_to(target, &mut run, settings);
             report::print(target, &run, failure, subject, bug.file.as_deref());
+            if let Some(OpenPin { name, .. }) = pinned {
+                say(&format!("sim: not shrunk: it is pinned already, as {name}"));
+            }
             trace::show(target, &run, &trace::name(bug.file.as_deref(), failure), settings);
         }
         if let Some(Found { run, file, .. }) = &outcome.found {
@@ -484,11 +504,13 @@ pub fn test(target: &Target, seeds: std::ops::Range<u64>) {
     child::serve(target);
     let settings = settings_or_exit();
     if let Some(file) = &settings.input {
-        crate::replay::test_input(target, file, &settings);
+        test_input(target, file, &settings);
         return;
     }
-    crate::replay::test_pinned(target, &workspace(), &settings);
-    let found = sweep_of(target, seeds, &settings);
+    let open = test_pinned(target, &workspace(), &settings);
+    let default = Seeds::range(seeds);
+    let seeds = settings.seeds.as_ref().unwrap_or(&default);
+    let found = sweep_beside(seeds, Asked { target, settings: &settings, open: &open });
     println!("{}", found.summary(target));
     assert!(found.bugs.is_empty(), "{}; the reports are above", found.summary(target));
     if let Some(text) = found.too_excused(target) {

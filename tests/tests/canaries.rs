@@ -138,6 +138,11 @@ fn a_planted_bug_is_found_shrunk_replayed_pinned_fixed_and_stale() {
         text.lines().filter(|line| line.starts_with("sim: trace of ")).collect();
     assert_eq!(traces.len(), 1, "only what was asked for is traced: {traces:?}");
     assert!(traces[0].starts_with("sim: trace of seed-0: target=sim_echo_planted lines="));
+    let text = place.fails("planted", &[("SIM_SEEDS", &seed)]);
+    let pinned = "sim: not shrunk: it is pinned already, as regressions/sim_echo_planted/reply-cut";
+    assert!(text.lines().any(|line| line == pinned), "{text}");
+    assert!(!text.contains("shrunk: from "), "{text}");
+    assert_eq!(bug(&text), first, "it is reported as it was found");
     let text = place.fails("fixed", &one);
     assert!(text.contains("fixed: the run passes and "), "{text}");
     let pinned = "regressions/sim_echo_planted/reply-cut";

@@ -21,7 +21,8 @@
 //! | `marks` | the [`sometimes!`](crate::sometimes) and [`reached!`](crate::reached) that its run must reach |
 //! | `format` | the version of the input format; one that is newer than this code is an error |
 //!
-//! [`sweep::test`](crate::sweep::test) of a target replays what is pinned for it before its seeds. A
+//! [`sweep::test`](crate::sweep::test) of a target replays what is pinned for it before its seeds. A seed
+//! that fails as an open pin does is reported as any other, and not shrunk once more. A
 //! workspace with many targets may have a `replay` test that makes a named test of each file
 //! ([`crate::replay`] shows how).
 //!

@@ -15,7 +15,7 @@
 //! | `SIM_ARTIFACTS` | the path of a folder | where failing inputs and traces go; `sim` in cargo's target folder without it |
 //! | `SIM_WATCHDOG` | `30`, `30s`, `500ms`, `5m` | the most real time of a run; a minute without it |
 //! | `SIM_BUDGET` | as `SIM_WATCHDOG` | the most real time of a sweep, and of a corpus that is replayed; no bound and a minute without it |
-//! | `SIM_SHRINK` | as `SIM_WATCHDOG`, or `off` | the most real time to shrink a failure; without it 5 s for one that a sweep finds, 10 s for libFuzzer's, none for a file. Others that are met on the way take as long again at most |
+//! | `SIM_SHRINK` | as `SIM_WATCHDOG`, or `off` | the most real time to shrink a failure; without it 5 s for one that a sweep finds, 10 s for libFuzzer's, none for a file or for what is pinned as open. Others that are met on the way take as long again at most |
 //! | `SIM_CHILD` | the name of a target | the simulator's own: the process makes one run and says its hash ([`child`](crate::child)) |
 //!
 //! `NO_COLOR` keeps reports plain on a terminal, and so does `TERM=dumb`.

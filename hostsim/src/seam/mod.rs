@@ -30,6 +30,7 @@ mod option;
 pub mod outside;
 mod path;
 mod probe;
+mod processor;
 #[cfg(any(test, feature = "raw"))]
 #[macro_use]
 pub mod raw;
@@ -84,7 +85,7 @@ thread_local! {
 /// ```
 pub fn enter(world: &Rc<World>) -> Entered {
     let before = CURRENT.replace(Rc::as_ptr(world));
-    Entered { before, _world: world.clone() }
+    Entered { before, world: world.clone() }
 }
 
 /// Keeps a world current.
@@ -101,12 +102,13 @@ pub fn enter(world: &Rc<World>) -> Entered {
 /// ```
 pub struct Entered {
     before: *const World,
-    _world: Rc<World>,
+    world: Rc<World>,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
         CURRENT.set(self.before);
+        self.world.threads.let_go();
     }
 }
 

@@ -218,6 +218,8 @@ fn call_threads() {
     let own = unsafe { libc::pthread_self() };
     // SAFETY: as above.
     unsafe { libc::pthread_join(own, null_mut()) };
+    // SAFETY: a place of no bytes.
+    unsafe { libc::sched_getaffinity(0, 0, null_mut()) };
 }
 
 fn call_names() {

@@ -6,9 +6,9 @@
 use super::interceptor;
 use super::thread::Routine;
 use libc::{
-    addrinfo, c_char, c_int, c_long, c_uint, c_void, clockid_t, epoll_event, iovec, mmsghdr,
-    mode_t, msghdr, nfds_t, off_t, off64_t, pollfd, pthread_attr_t, pthread_t, sigset_t, size_t,
-    sockaddr, socklen_t, ssize_t, time_t, timespec, timeval,
+    addrinfo, c_char, c_int, c_long, c_uint, c_void, clockid_t, cpu_set_t, epoll_event, iovec,
+    mmsghdr, mode_t, msghdr, nfds_t, off_t, off64_t, pid_t, pollfd, pthread_attr_t, pthread_t,
+    sigset_t, size_t, sockaddr, socklen_t, ssize_t, time_t, timespec, timeval,
 };
 use std::cell::Cell;
 use std::ffi::CStr;
@@ -186,6 +186,7 @@ table! {
     copy_file_range(from: c_int, from_at: *mut off64_t, to: c_int, to_at: *mut off64_t, len: size_t, flags: c_uint) -> ssize_t;
     pthread_create(into: *mut pthread_t, attributes: *const pthread_attr_t, routine: Routine, argument: *mut c_void) -> c_int;
     pthread_join(thread: pthread_t, into: *mut *mut c_void) -> c_int;
+    sched_getaffinity(thread: pid_t, size: size_t, into: *mut cpu_set_t) -> c_int;
     getaddrinfo(node: *const c_char, service: *const c_char, hints: *const addrinfo, into: *mut *mut addrinfo) -> c_int;
     freeaddrinfo(list: *mut addrinfo) -> ();
     getnameinfo(address: *const sockaddr, len: socklen_t, node: *mut c_char, node_len: socklen_t, service: *mut c_char, service_len: socklen_t, flags: c_int) -> c_int;

@@ -14,6 +14,7 @@
 //! - A thread that never ends keeps the turn. [`ThreadWatch`] tells a watchdog whose it is.
 
 use super::gate::{Gate, Stage};
+use super::processor::Kept;
 use super::{CURRENT, machine_world, real};
 use crate::kernel::HostId;
 use crate::world::World;
@@ -76,11 +77,17 @@ impl ThreadWatch {
 pub(crate) struct Threads {
     waiting: RefCell<VecDeque<(HostId, Arc<Gate>)>>,
     watch: ThreadWatch,
+    kept: Kept,
 }
 
 impl Threads {
     pub(crate) fn watch(&self) -> ThreadWatch {
         self.watch.clone()
+    }
+
+    /// The run that made them is over.
+    pub(super) fn let_go(&self) {
+        self.kept.let_go();
     }
 
     pub(crate) fn has(&self, host: HostId) -> bool {
@@ -164,6 +171,7 @@ unsafe extern "C" fn pthread_create(
         // SAFETY: the caller's arguments go on as they came.
         return unsafe { real::pthread_create(into, attributes, routine, argument) };
     };
+    world.threads.kept.keep();
     let gate = Arc::new(Gate::new());
     let given = Box::into_raw(Box::new(Start { routine, argument, world, gate: gate.clone() }));
     // SAFETY: the caller's arguments, but for what runs first and takes the box.

@@ -6,7 +6,8 @@
 //!   idle is when the runtime asks its driver to wait. Threads that a program makes run to their
 //!   end, one after the other, when their machine is idle. Nothing runs beside anything else.
 //! - **The world is answered.** Clocks, random bytes, sockets, epoll, counters and names come from
-//!   the simulated kernel, by symbols of libc that the program defines (see `hostsim::seam`).
+//!   the simulated kernel, by symbols of libc that the program defines (see `hostsim::seam`). A
+//!   program that asks how many processors there are is told one.
 //! - **Order is canonical before it is chosen.** Pending events are sorted by moment, class and
 //!   identity; only where several are due is one drawn. Equal moments are kept apart by a
 //!   nanosecond.

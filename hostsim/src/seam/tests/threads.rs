@@ -337,3 +337,25 @@ fn outside_a_turn_threads_are_real() {
     assert!(thread.join().expect("it ends"));
     drop(fleet);
 }
+
+#[test]
+fn a_run_has_one_processor_and_its_thread_is_let_go_after_it() {
+    let parallelism = || std::thread::available_parallelism().expect("the system says").get();
+    let allowed = || std::fs::read_to_string("/proc/thread-self/status").map(status_line);
+    let before = (parallelism(), allowed().expect("the system says"));
+    let inside = run(async move {
+        let first = parallelism();
+        let of_thread = move || (parallelism(), allowed().expect("the system says"));
+        let (in_thread, line) = spawn_blocking(of_thread).await.expect("it ends");
+        assert!(line.trim().parse::<u32>().is_ok(), "its thread has one processor: {line}");
+        [first, in_thread, parallelism()]
+    });
+    assert_eq!(inside, [1, 1, 1]);
+    assert_eq!((parallelism(), allowed().expect("the system says")), before);
+}
+
+/// The processors of a thread, as its status in `/proc` lists them.
+fn status_line(status: String) -> String {
+    let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    line.expect("the system says").trim().to_owned()
+}

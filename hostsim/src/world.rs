@@ -3,7 +3,7 @@
 //! Exactly one machine runs at a time, so "the current host" is a property of the world. The seam
 //! finds the world through a thread-local; nothing else of it is global.
 
-use crate::clock::{HostClock, Instant};
+use crate::clock::{HostClock, Instant, UPTIME};
 use crate::kernel::{Descriptor, HostId, Ready};
 use crate::network::{Entropy, Listening, Network, fixed_entropy};
 use crate::seam::{ThreadWatch, Threads};
@@ -127,6 +127,9 @@ pub struct World {
     host: Cell<Option<HostId>>,
     /// The clocks of whoever has the turn.
     clock: Cell<HostClock>,
+    /// What its monotonic clock shows, once it was asked: it stands still from then on until time
+    /// moves or the turn goes on. A runtime asks some ten times a turn.
+    uptime: Cell<Option<Duration>>,
     /// The current host's process is over: what its program still does reaches nobody.
     is_over: Cell<bool>,
     /// The epoll file that the current machine's runtime waits on.
@@ -165,6 +168,7 @@ impl World {
             busy_until: Cell::default(),
             host: Cell::default(),
             clock: Cell::default(),
+            uptime: Cell::default(),
             is_over: Cell::default(),
             epoll: Cell::default(),
             deadline: Cell::default(),
@@ -324,11 +328,21 @@ impl World {
     pub fn advance(&self, now: Instant) {
         self.with(|network| network.advance(now));
         self.now.set(now);
+        self.uptime.set(None);
     }
 
     /// The time since the start of the run as the clocks of whoever has the turn show it.
     pub(crate) fn elapsed(&self) -> Duration {
         self.clock.get().elapsed(self.now())
+    }
+
+    /// What the monotonic clock of whoever has the turn shows.
+    pub(crate) fn uptime(&self) -> Duration {
+        self.uptime.get().unwrap_or_else(|| {
+            let uptime = UPTIME + self.elapsed();
+            self.uptime.set(Some(uptime));
+            uptime
+        })
     }
 
     /// The moment at which so much time has passed by the clocks of whoever has the turn.
@@ -379,6 +393,7 @@ impl World {
         let Some(host) = self.host() else { return };
         let until = self.after(duration);
         self.busy_until.set(until);
+        self.uptime.set(None);
         self.with(|network| network.host_mut(host).busy_until = until);
         self.end_turn();
     }
@@ -468,6 +483,7 @@ impl World {
         let at = network.host(host);
         self.busy_until.set(at.busy_until);
         self.clock.set(at.clock);
+        self.uptime.set(None);
         self.is_over.set(at.is_down());
         drop(network);
         self.deadline.set(None);
@@ -709,6 +725,7 @@ impl Drop for Turn<'_> {
         self.0.epoll.set(None);
         self.0.busy_until.set(Instant::START);
         self.0.clock.set(HostClock::default());
+        self.0.uptime.set(None);
         self.0.is_over.set(false);
         self.0.waker.set(None);
     }

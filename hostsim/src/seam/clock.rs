@@ -1,7 +1,6 @@
 //! Clocks and sleeps.
 
 use super::{answer_int, fail, machine_world, real, world};
-use crate::clock::UPTIME;
 use crate::errno::{Errno, Sys};
 use crate::world::World;
 use libc::{c_int, c_void, clockid_t, time_t, timespec, timeval};
@@ -12,7 +11,6 @@ const TAI: Duration = Duration::from_secs(37);
 
 /// What a clock shows. Clocks of processor time show the time of the run.
 pub(super) fn show(world: &World, clock: clockid_t) -> Sys<Duration> {
-    let elapsed = world.elapsed();
     match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_REALTIME_ALARM => {
             Ok(world.tell_date())
@@ -22,8 +20,8 @@ pub(super) fn show(world: &World, clock: clockid_t) -> Sys<Duration> {
         | libc::CLOCK_MONOTONIC_RAW
         | libc::CLOCK_MONOTONIC_COARSE
         | libc::CLOCK_BOOTTIME
-        | libc::CLOCK_BOOTTIME_ALARM => Ok(UPTIME + elapsed),
-        libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID => Ok(elapsed),
+        | libc::CLOCK_BOOTTIME_ALARM => Ok(world.uptime()),
+        libc::CLOCK_PROCESS_CPUTIME_ID | libc::CLOCK_THREAD_CPUTIME_ID => Ok(world.elapsed()),
         _ => Err(Errno::EINVAL),
     }
 }

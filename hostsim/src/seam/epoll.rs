@@ -180,19 +180,22 @@ const MAX: c_int = c_int::MAX / size_of::<epoll_event>() as c_int;
 fn wait(at: Descriptor, into: *mut epoll_event, max: c_int, timeout: Option<Duration>) -> c_int {
     answer_int(|world| {
         let is_room = (1..=MAX).contains(&max);
-        if world.with(|network| network.kind(at))? != Kind::Epoll || !is_room {
-            return Err(Errno::EINVAL);
-        }
-        if into.is_null() && world.with(|network| network.poll(at))? != Readiness::NONE {
-            return Err(Errno::EFAULT);
-        }
-        let max = if into.is_null() { 0 } else { max as usize };
         let mut ready = world.ready.borrow_mut();
         ready.clear();
-        match world.probe.take_event() {
-            Some(event) => ready.push(event),
-            None => world.with(|network| network.collect(at, max, &mut ready))?,
-        }
+        world.with(|network| {
+            if network.kind(at)? != Kind::Epoll || !is_room {
+                return Err(Errno::EINVAL);
+            }
+            if into.is_null() && network.poll(at)? != Readiness::NONE {
+                return Err(Errno::EFAULT);
+            }
+            let max = if into.is_null() { 0 } else { max as usize };
+            match world.probe.take_event() {
+                Some(event) => ready.push(event),
+                None => network.collect(at, max, &mut ready)?,
+            }
+            Ok(())
+        })?;
         for (index, event) in ready.iter().enumerate() {
             let event = epoll_event { events: event.events, u64: event.data };
             // SAFETY: the caller has room for `max` events, and `index` is below that.

@@ -1,6 +1,6 @@
 //! What happens in a run, as it is recorded.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use std::net::SocketAddr;
 
@@ -18,9 +18,16 @@ use std::net::SocketAddr;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Content<'a> {
     /// All of them.
+    #[serde(serialize_with = "whole")]
     Bytes(&'a [u8]),
     /// The SHA-256 of many.
+    #[serde(serialize_with = "whole")]
     Digest(&'a [u8]),
+}
+
+/// Writes bytes at once: the encoding is that of a list of them, which is written one by one.
+fn whole<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_bytes(bytes)
 }
 
 /// How the way of a datagram ended.

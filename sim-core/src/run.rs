@@ -21,14 +21,14 @@ use crate::stage::Watch;
 use crate::swarm::Plan;
 use crate::tape::Tape;
 use hostsim::machine::{Machine, is_inside_runtime};
-use hostsim::seam::{self, outside};
+use hostsim::seam::{self, ProbeError, outside};
 use hostsim::world::World;
 use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// A system under test: its name and what a run of it is made of.
@@ -397,7 +397,7 @@ pub fn run_logged(target: &Target, input: &Input, watchdog: Duration, filter: &L
 #[track_caller]
 fn run_alone(target: &Target, input: &Input, watchdog: Duration, filter: Option<LogFilter>) -> Run {
     refuse_nesting();
-    if let Err(error) = seam::probe() {
+    if let Err(error) = probe() {
         return Run::lost(Failure::new(Class::Internal, "probe", error.to_string()));
     }
     let body = match target.prepare() {
@@ -451,7 +451,7 @@ pub(crate) fn run_watched(
 ) -> Run {
     refuse_nesting();
     let is_marked = target.marks_threads.load(Ordering::Relaxed);
-    if is_marked || is_inside_runtime() || seam::probe().is_err() {
+    if is_marked || is_inside_runtime() || probe().is_err() {
         return run(target, input, watchdog);
     }
     let per_machine = states_per_machine();
@@ -471,6 +471,12 @@ pub(crate) fn run_watched(
         return run(target, input, watchdog);
     }
     run_of_reuse
+}
+
+/// Whether the calls of this program reach the seam, which no run changes: it is asked for once.
+fn probe() -> &'static Result<(), ProbeError> {
+    static PROBED: OnceLock<Result<(), ProbeError>> = OnceLock::new();
+    PROBED.get_or_init(seam::probe)
 }
 
 /// A run that begins inside another one would take its thread and its world.

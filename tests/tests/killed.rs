@@ -5,11 +5,12 @@
 
 use sim_core::run::Input;
 use sim_core::settings::{Seeds, Settings};
-use sim_core::{Sim, Target, replay, run, sweep};
+use sim_core::{Sim, Target, fuzz, replay, run, sweep};
 use sim_tests::systems::echo_planted;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The variable that makes this process the one that is killed; its value is where it writes.
@@ -50,13 +51,41 @@ fn replays_in_another_process() {
     replay::replay(&endless(), &file, &settings).expect("the file is there");
 }
 
+/// Fails with one number; with every other one a run never ends, once `IS_STUCK`.
+fn stuck() -> Target {
+    Target::new("stuck", |sim: &mut Sim| match sim.dimension("batch", 255) {
+        200 => sim.fail("a batch of 200 is lost"),
+        _ if IS_STUCK.load(Ordering::Relaxed) => loop {
+            std::hint::spin_loop();
+        },
+        _ => {}
+    })
+}
+
+static IS_STUCK: AtomicBool = AtomicBool::new(false);
+
+/// What the killed process does where libFuzzer gives it an input that fails: it shrinks it without
+/// an end.
+#[test]
+fn searches_in_another_process() {
+    if folder().is_none() {
+        return;
+    }
+    let runs = (0..).map(|seed| run::run(&stuck(), &Input::Seed(seed), WATCHDOG));
+    let failing = runs.into_iter().find(|run| run.failure.is_some()).expect("there are many seeds");
+    IS_STUCK.store(true, Ordering::Relaxed);
+    fuzz::one(&stuck(), fuzz::Case(&failing.tape.to_bytes()));
+}
+
 /// Starts a test of this binary in a process of its own, which has a folder of its own.
 fn start(test: &str, name: &str) -> (Child, BufReader<ChildStderr>, PathBuf) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     drop(std::fs::remove_dir_all(&folder));
     std::fs::create_dir_all(&folder).expect("the folder can be made");
     let mut child = Command::new(std::env::current_exe().expect("this binary has a path"))
-        .args([test, "--exact", "--nocapture"])
+        .args([test, "--exact", "--nocapture", "--"])
+        // As libFuzzer is told it; to the test harness it is the name of a test that there is not.
+        .arg(format!("-artifact_prefix={}/", folder.display()))
         .env(VARIABLE, &folder)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -131,4 +160,18 @@ fn a_replay_that_is_killed_said_what_it_is() {
         assert!(identity.contains("replay=`SIM_INPUT="), "{identity}");
         end(child, kill);
     }
+}
+
+#[test]
+fn a_search_that_is_killed_while_it_shrinks_left_the_input_that_failed() {
+    let (child, stderr, folder) = start("searches_in_another_process", "search-kill");
+    wait_for(&mut stderr.lines(), "sim: FAILED target=stuck class=correctness ");
+    end(child, kill);
+    let entries = std::fs::read_dir(&folder).expect("something was written");
+    let files: Vec<_> = entries.map(|entry| entry.expect("it can be read").path()).collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    assert!(files[0].to_string_lossy().contains("/min-correctness-"), "{files:?}");
+    let bytes = std::fs::read(&files[0]).expect("the file can be read");
+    let failure = run::run(&stuck(), &Input::Bytes(bytes), WATCHDOG).failure;
+    assert_eq!(failure.map(|failure| failure.message).as_deref(), Some("a batch of 200 is lost"));
 }

@@ -38,7 +38,7 @@ use front::Front;
 use keep::Keeper;
 use search::{Search, search};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -188,27 +188,46 @@ const SHRINK_TIME: Duration = Duration::from_secs(10);
 
 fn report_and_crash(target: &Target, run: &Run, failure: &Failure) -> ! {
     let found_by = replay_line(target.name());
+    let mut settings = settings().clone();
+    if minimized().is_some() {
+        settings.shrink = Shrinking::Off;
+    }
+    let min = min_file(run, failure);
+    let is_new = settings.shrink != Shrinking::Off && keep_first(run, &min);
     // First as it is: nothing that comes after can lose it.
     let (runs, extra) = Front::with(target, |front| (front.runs, front.extra));
     let effort = format!("found after {runs} runs, {extra} of them to know what is mutated");
     let parts = [("replay", found_by.clone()), ("effort", effort)];
     say(&color::report(&report::text(target, run, failure, &parts)));
-    let mut settings = settings().clone();
-    if minimized().is_some() {
-        settings.shrink = Shrinking::Off;
-    }
     let (first, settings, unset) = (run, &settings, Some(SHRINK_TIME));
     let request = Request { target, first, failure, settings, unset, is_known: &|_| false };
     let outcome = request.shrink(&mut |first, failure, bytes| {
-        let name = format!("min-{}-{}", failure.class, &first.hash.to_string()[..12]);
-        let file = PathBuf::from(artifact_prefix() + &name);
+        let file = min_file(first, failure);
         report::write_whole(&file, bytes).map(|()| file)
     });
+    if is_new && outcome.found.is_none() {
+        // Nothing is simpler than what libFuzzer is about to write.
+        let _ = std::fs::remove_file(&min);
+    }
     report::print_outcome(target, failure, &outcome, &found_by, run.tape.to_bytes().len());
     let file = outcome.found.as_ref().and_then(|found| found.file.as_deref());
     let run = outcome.found.as_ref().map_or(run, |found| &found.run);
     trace::show(target, run, &trace::name(file, failure), settings);
     end::end(target.name(), failure)
+}
+
+/// Where the simplest input goes of a failure that was first seen in a run.
+fn min_file(first: &Run, failure: &Failure) -> PathBuf {
+    let name = format!("min-{}-{}", failure.class, &first.hash.to_string()[..12]);
+    PathBuf::from(artifact_prefix() + &name)
+}
+
+/// Writes the input of a failing run where the simplest one is to be: libFuzzer writes it only as the
+/// process ends, and whoever interrupts that loses it. Whether it is there by this; an earlier search
+/// may have left a simpler one, which stays.
+fn keep_first(run: &Run, min: &Path) -> bool {
+    let is_lost = run.history.is_empty() || unit_given().is_some() || min.exists();
+    !is_lost && report::write_whole(min, &run.tape.to_bytes()).is_ok()
 }
 
 /// The command that makes the run of the failing unit again: of the file that libFuzzer was given, or

@@ -196,8 +196,13 @@ fn required_features(manifest: &str, binary: &str) -> Vec<String> {
     own.map_or_else(Vec::new, |own| own.required_features)
 }
 
-/// The command that runs a fuzz target; `rustflags` are those that cargo-fuzz built it with.
+/// The command that runs a fuzz target; `rustflags` are those that cargo-fuzz built it with. What
+/// seeds `select!` is said again where it came with those: a build without it is another one.
 fn fuzz_front(binary: &str, features: &[String], rustflags: Option<&str>) -> String {
+    let seeded = match rustflags.is_some_and(|flags| flags.contains("--cfg tokio_unstable")) {
+        true => "RUSTFLAGS='--cfg tokio_unstable' ",
+        false => "",
+    };
     let sanitizer = match rustflags.map(|flags| flags.split_once("-Zsanitizer=")) {
         None => "",
         Some(None) => " -s none",
@@ -210,7 +215,7 @@ fn fuzz_front(binary: &str, features: &[String], rustflags: Option<&str>) -> Str
         [] => String::new(),
         some => format!(" --features {}", word(&some.join(","))),
     };
-    format!("cargo fuzz run{sanitizer}{features} {binary}")
+    format!("{seeded}cargo fuzz run{sanitizer}{features} {binary}")
 }
 
 /// The name of this binary.
@@ -303,6 +308,8 @@ mod tests {
         assert_eq!(command("kv", Some(&address)), "cargo fuzz run kv");
         assert_eq!(command("kv", Some(&memory)), "cargo fuzz run -s memory kv");
         assert_eq!(command("raft", Some("-Cx")), "cargo fuzz run -s none --features raft,log raft");
+        let seeded = command("kv", Some("-Cx --cfg fuzzing --cfg tokio_unstable"));
+        assert_eq!(seeded, "RUSTFLAGS='--cfg tokio_unstable' cargo fuzz run -s none kv");
         assert_eq!(required_features("[package]", "kv"), Vec::<String>::new());
     }
 

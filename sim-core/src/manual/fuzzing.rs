@@ -50,13 +50,15 @@
 //!
 //! sim_core::fuzz_target!(targets::kv);
 //! ```
+//! What that file uses beside `sim-core`, as `tokio`, the fuzz package depends on too.
+//!
 //! cargo-fuzz replaces the `rustflags` of configuration files, and adds to those of the environment:
 //! ```text
 //! RUSTFLAGS="--cfg tokio_unstable" cargo fuzz run kv -s none       # on a stable toolchain
 //! RUSTFLAGS="--cfg tokio_unstable" cargo +nightly fuzz run kv      # with AddressSanitizer
 //! ```
-//! `fmt`, `tmin`, `cmin` and the commands of reports take the same `RUSTFLAGS`, or everything is built
-//! anew. The corpus is `fuzz/corpus/kv`. Any test that sweeps the target replays what was found, too:
+//! `fmt`, `tmin` and `cmin` take the same `RUSTFLAGS`, or everything is built anew; the commands of
+//! reports have it. They do not have `+nightly`. The corpus is `fuzz/corpus/kv`. Any test that sweeps the target replays what was found, too:
 //! `SIM_INPUT=fuzz/artifacts/kv/… cargo test --test kv`.
 //!
 //! # How cargo-fuzz builds this workspace on a stable toolchain

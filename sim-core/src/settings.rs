@@ -261,14 +261,17 @@ impl Settings {
         self.artifacts.clone().unwrap_or_else(crate::identity::artifacts)
     }
 
-    /// A target is of a file, so that no one takes a sweep of something else for one of it.
+    /// A target is of a file, so that no one takes a sweep of something else for one of it; and it has
+    /// a name, so that no one takes tests that are all of another target for a replay.
     fn check_target(&self, target: Option<OsString>) -> Result<(), SettingsError> {
-        let Some(target) = target.filter(|_| self.input.is_none()) else { return Ok(()) };
-        Err(SettingsError::Unfit {
-            variable: "SIM_TARGET",
-            text: target.to_string_lossy().into_owned(),
-            reason: "it names the target of SIM_INPUT, which is not set",
-        })
+        let Some(target) = target else { return Ok(()) };
+        let reason = match &self.input {
+            None => "it names the target of SIM_INPUT, which is not set",
+            Some(_) if target.is_empty() => "it is empty",
+            Some(_) => return Ok(()),
+        };
+        let text = target.to_string_lossy().into_owned();
+        Err(SettingsError::Unfit { variable: "SIM_TARGET", text, reason })
     }
 
     /// Reads the variables that `lookup` gives.
@@ -372,6 +375,9 @@ impl Value {
 
     /// Takes the path of a file that can be opened now, so a run does not fail late.
     fn input(self) -> Result<PathBuf, SettingsError> {
+        if self.text.is_empty() {
+            return Err(self.malformed("empty".to_owned()));
+        }
         let path = existing(PathBuf::from(&self.text));
         match path.metadata() {
             Err(error) => return Err(self.unusable(error)),

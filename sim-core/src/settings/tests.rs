@@ -185,6 +185,11 @@ fn an_input_is_a_file_that_opens() {
     );
     check_error(
         "SIM_INPUT",
+        "",
+        "cannot read SIM_INPUT=\"\": empty; expected the path of a file of input bytes",
+    );
+    check_error(
+        "SIM_INPUT",
         "/",
         "cannot use SIM_INPUT=\"/\": is a directory; expected the path of a file of input bytes",
     );
@@ -226,7 +231,7 @@ fn values_that_are_not_utf8_are_errors() {
 }
 
 #[test]
-fn a_target_without_a_file_is_an_error() {
+fn a_target_without_a_file_or_a_name_is_an_error() {
     let check = |input: Option<&str>, target: Option<&str>| {
         let settings = Settings { input: input.map(PathBuf::from), ..Settings::default() };
         settings.check_target(target.map(OsString::from)).map_err(|error| error.to_string())
@@ -235,6 +240,8 @@ fn a_target_without_a_file_is_an_error() {
     assert_eq!(check(Some("file"), Some("db")), Ok(()));
     let reason = "cannot use SIM_TARGET=db: it names the target of SIM_INPUT, which is not set";
     assert_eq!(check(None, Some("db")), Err(reason.to_owned()));
+    let reason = "cannot use SIM_TARGET=: it is empty";
+    assert_eq!(check(Some("file"), Some("")), Err(reason.to_owned()));
 }
 
 #[test]

@@ -145,6 +145,12 @@ pub(crate) fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
+/// What is said where something cannot be written among the artifacts.
+pub(crate) fn not_written(settings: &Settings, what: &str, error: &io::Error) -> String {
+    let folder = settings.artifacts_folder();
+    format!("sim: {what} cannot be written below {}: {error}", below_workspace(&folder).display())
+}
+
 /// Prints the report of a failing run whose input is in `file`, with the lines to replay it.
 pub(crate) fn print(
     target: &Target,

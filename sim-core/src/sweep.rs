@@ -444,8 +444,8 @@ fn saved(settings: &Settings, target: &Target, run: &Run, failure: &Failure) -> 
         return None;
     }
     let file = report::save(settings, target, run, failure);
-    file.inspect_err(|error| say(&format!("sim: the failing input cannot be written: {error}")))
-        .ok()
+    let tell = |error: &_| say(&report::not_written(settings, "the failing input", error));
+    file.inspect_err(tell).ok()
 }
 
 /// Runs a failing input again, here and in another process; what differs.

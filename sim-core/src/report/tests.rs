@@ -190,3 +190,13 @@ fn a_file_that_cannot_be_written_leaves_nothing() {
     assert_eq!(left, ["taken", "whole"]);
     std::fs::remove_dir_all(folder).expect("it is ours");
 }
+
+#[test]
+fn what_cannot_be_written_names_the_folder() {
+    let settings = Settings { artifacts: Some("/proc/night".into()), ..Settings::default() };
+    let target = Target::new("kv", |sim| sim.fail("no"));
+    let error = write(&settings, &target, "input", &[]).expect_err("nobody writes there");
+    let text = not_written(&settings, "the failing input", &error);
+    let start = "sim: the failing input cannot be written below /proc/night: ";
+    assert!(text.starts_with(start), "{text}");
+}

@@ -51,7 +51,9 @@ pub(crate) fn show(target: &Target, run: &Run, name: &str, settings: &Settings) 
     let written = report::write(settings, target, &format!("{name}.{extension}"), text.as_bytes());
     match written {
         Ok(file) => say(&format!("sim: trace of {name}: {}", below_workspace(&file).display())),
-        Err(error) => say(&format!("sim: the trace of {name} cannot be written: {error}")),
+        Err(error) => {
+            say(&report::not_written(settings, &format!("the trace of {name}"), &error));
+        }
     }
 }
 

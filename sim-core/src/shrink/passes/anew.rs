@@ -103,7 +103,9 @@ mod tests {
     /// A run with two dimensions and a number.
     fn best(faults: [u8; 2], item: u8) -> Best {
         let mut source = Source::from_bytes(&[2, faults[0], faults[1], 1, item]);
-        faults.iter().for_each(|_| drop(source.draw(Lane::Swarm, FAULT, 255)));
+        for _ in faults {
+            source.draw(Lane::Swarm, FAULT, 255);
+        }
         source.draw(Lane::Workload, ITEM, 255);
         let tape = source.into_tape();
         let (hash, elapsed) = (Hash([0; 32]), Duration::ZERO);

@@ -18,9 +18,10 @@
 //! | `SIM_INPUT=FILE cargo test --test replay` | the same in an ordinary build, in this workspace |
 //!
 //! A failure is reported as in `cargo test`, shrunk, and ends the process as a crash, so that
-//! libFuzzer keeps the input. The lines of the report that replay and pin it are of the fuzz target,
-//! with its sanitizer and the features that its manifest says it requires. The other variables steer these replays as
-//! they do any ([`variables`](super::variables)).
+//! libFuzzer keeps the input. It does so at the end; from the start on the input is in `min-…`, which
+//! gets simpler, so an interrupt does not lose it. The lines of the report that replay and pin it are
+//! of the fuzz target, with its sanitizer and the features that its manifest says it requires. The
+//! other variables steer these replays as they do any ([`variables`](super::variables)).
 //!
 //! # A target
 //! One line for each, of the function that gives the tests their [`Target`](crate::Target):

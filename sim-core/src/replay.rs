@@ -610,6 +610,7 @@ pub fn target_of(file: &Path) -> String {
 ///
 /// # Panics
 /// Where the run failed or is stale, or the file was not pinned.
+#[track_caller]
 pub(crate) fn test_input(target: &Target, file: &Path, settings: &Settings) {
     let of_file = target_of(file);
     if of_file == target.name() {
@@ -638,6 +639,7 @@ pub(crate) fn fuzz_input(target: &Target, file: &Path, settings: &Settings) -> u
     }
 }
 
+#[track_caller]
 fn replay_or_pin(target: &Target, file: &Path, settings: &Settings) {
     if let Some(name) = &settings.pin {
         assert!(pin::input(target, file, name, &workspace(), settings), "the file was not pinned");
@@ -664,18 +666,25 @@ pub(crate) struct OpenPin {
 ///
 /// # Panics
 /// Where one is not as expected, or cannot be read.
+#[track_caller]
 pub(crate) fn test_pinned(target: &Target, root: &Path, settings: &Settings) -> Vec<OpenPin> {
     let folder = root.join("regressions").join(target.name());
     // What cannot be looked at may well be there.
     if !folder.try_exists().unwrap_or(true) {
         return Vec::new();
     }
-    let cases = cases_of(&folder, "regressions", target.name());
-    let open = |case: Case| match expected_run(target, &case, settings) {
-        Ok(run) => run.failure.map(|failure| OpenPin { name: case.name, failure }),
-        Err(text) => panic!("{}: {text}", case.name),
+    let cases = match cases_of(&folder, "regressions", target.name()) {
+        Ok(cases) => cases,
+        Err(error) => panic!("{error}"),
     };
-    cases.unwrap_or_else(|error| panic!("{error}")).into_iter().filter_map(open).collect()
+    let mut open = Vec::new();
+    for case in cases {
+        match expected_run(target, &case, settings) {
+            Ok(run) => open.extend(run.failure.map(|failure| OpenPin { name: case.name, failure })),
+            Err(text) => panic!("{}: {text}", case.name),
+        }
+    }
+    open
 }
 
 #[cfg(test)]

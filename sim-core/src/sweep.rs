@@ -485,7 +485,7 @@ pub fn settings_or_exit() -> Settings {
 /// in `regressions/<target>` of the workspace. Without `SIM_SEEDS` it runs `seeds`.
 ///
 /// # Panics
-/// Where a run failed.
+/// Where a run failed, at the place of the caller.
 ///
 /// ```
 /// use sim_core::{Sim, Target};
@@ -500,6 +500,7 @@ pub fn settings_or_exit() -> Settings {
 /// }
 /// # serves();
 /// ```
+#[track_caller]
 pub fn test(target: &Target, seeds: std::ops::Range<u64>) {
     child::serve(target);
     let settings = settings_or_exit();

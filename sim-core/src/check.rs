@@ -274,7 +274,7 @@ fn place_of(file: &str, line: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::workspace;
+    use crate::workspace::workspace;
 
     #[test]
     fn a_place_is_told_from_the_folder_of_the_workspace() {

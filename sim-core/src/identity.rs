@@ -5,7 +5,7 @@
 
 use crate::run::Target;
 use crate::screen::above_bars;
-use crate::settings::workspace;
+use crate::workspace::workspace;
 use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;

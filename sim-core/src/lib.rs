@@ -71,6 +71,7 @@ pub mod tape;
 pub mod termination;
 pub mod trace;
 pub mod workload;
+mod workspace;
 
 pub use check::{Checker, Violation, excuse, fail};
 pub use coverage::observe;

@@ -53,11 +53,12 @@ use crate::identity::{self, Identity, Subject, below_workspace, say, warn_unseed
 use crate::pin;
 use crate::report;
 use crate::run::{Input, Run, Target, run_logged};
-use crate::settings::{Settings, workspace};
+use crate::settings::Settings;
 use crate::shrink::Request;
 use crate::source::FORMAT;
 use crate::sweep::confirm;
 use crate::trace;
+use crate::workspace::workspace;
 use serde::Deserialize;
 use std::io;
 use std::path::{Path, PathBuf};

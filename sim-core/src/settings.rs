@@ -19,6 +19,7 @@ use std::path::PathBuf;
 
 use crate::log::{LogFilter, LogFilterError};
 use crate::pin::Name;
+use crate::workspace::workspace;
 use thiserror::Error;
 
 mod seeds;
@@ -418,14 +419,6 @@ impl Value {
         let &Value { variable, ref text, expected } = self;
         SettingsError::Path { variable, text: text.clone(), reason, expected }
     }
-}
-
-/// The folder that relative paths mean: that of the workspace, since cargo runs the tests of a
-/// package in the package's own; else the current one.
-pub(crate) fn workspace() -> PathBuf {
-    let here = env::current_dir().unwrap_or_default();
-    let root = here.ancestors().filter(|folder| folder.join("Cargo.lock").is_file()).last();
-    root.map_or(here.clone(), PathBuf::from)
 }
 
 /// A path as it is, or below the workspace where only that exists.

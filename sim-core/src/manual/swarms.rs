@@ -9,9 +9,8 @@
 //! A bug that needs several dimensions at once is rare in the whole swarm. Where such a corner is
 //! known, [`Sim::churn`](crate::Sim::churn) names it, and a part of the runs is in it. Keep that
 //! part small: what is outside of every region is tested by the others. The planted broker, whose old
-//! generations commit late, fails in 159 of 10,000 seeds by default and in 246 in a region of its own
-//! (`cargo test --release -p sim-tests --test planted -- --nocapture`, before small buffers were on short
-//! links alone).
+//! generations commit late, fails in 182 of 10,000 seeds by default and in 258 in a region of its own
+//! (`cargo test --release -p sim-tests --test planted -- --nocapture`).
 //!
 //! Two dimensions may together be more than any system has. One byte at a time over links of 11 ms is a
 //! reply of 125 bytes in 2.8 s: a client that gives up after two seconds and tries again never has

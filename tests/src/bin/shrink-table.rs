@@ -1,10 +1,11 @@
 //! How well failures are shrunk: `shrink-table [COUNT [NAME]]`, of every case or of that name. By
-//! default it takes a hundred failing inputs a case, and ten of each planted system: one of those takes
-//! half a minute and more. As many are shrunk at a time as there are cores.
+//! default it takes a hundred failing inputs of each. As many are shrunk at a time as there are cores.
 //!
 //! One row a case: the mean real time of a shrink, how many distinct results its failing inputs
 //! became, the longest in bytes, the mean and the most runs; then what is published of other
-//! shrinkers. The planted systems follow, with the lengths that their inputs had.
+//! shrinkers. The planted systems follow, with the lengths that their inputs had. Shrinks of one bug
+//! propose the same runs again and again: each is made once and remembered, so the time of these rows
+//! is not that of a shrink by itself, and `runs made` says how many there were.
 
 use sim_core::Target;
 use sim_core::failure::Class;
@@ -21,9 +22,8 @@ use std::time::Duration;
 
 const WATCHDOG: Duration = Duration::from_secs(60);
 
-/// How many failing inputs a case has by default, and how many a planted system.
-const CASE_INPUTS: usize = 100;
-const SYSTEM_INPUTS: usize = 10;
+/// How many failing inputs a case or a planted system has by default.
+const INPUTS: usize = 100;
 
 /// The default's runs, and more time than they take: a busy machine changes no row.
 fn budget() -> Budget {
@@ -33,23 +33,30 @@ fn budget() -> Budget {
 fn main() -> ExitCode {
     let (count, only) = (std::env::args().nth(1), std::env::args().nth(2));
     let count = match count.map(|text| text.parse()) {
-        None => None,
-        Some(Ok(count @ 1..)) => Some(count),
+        None => INPUTS,
+        Some(Ok(count @ 1..)) => count,
         Some(_) => {
             eprintln!("shrink-table: COUNT is a number above zero");
             return ExitCode::from(2);
         }
     };
     let is_asked = |name: &str| only.as_ref().is_none_or(|only| only == name);
+    let planted = systems::planted();
+    let names = CASES.iter().map(|case| case.name).chain(planted.iter().map(Target::name));
+    let names: Vec<&str> = names.collect();
+    if !names.iter().any(|name| is_asked(name)) {
+        eprintln!("shrink-table: NAME is none of {}", names.join(", "));
+        return ExitCode::from(2);
+    }
     for case in CASES.into_iter().filter(|case| is_asked(case.name)) {
-        let row = of_case(case, count.unwrap_or(CASE_INPUTS));
+        let row = of_case(case, count);
         println!("{:<20} {row}   {}", case.name, case.published);
         if row.results.len() > 1 {
             row.print_results();
         }
     }
-    for target in systems::planted().iter().filter(|target| is_asked(target.name())) {
-        of_target(target, count.unwrap_or(SYSTEM_INPUTS));
+    for target in planted.iter().filter(|target| is_asked(target.name())) {
+        of_target(target, count);
     }
     ExitCode::SUCCESS
 }

@@ -48,13 +48,22 @@ pub(crate) fn in_child(
     first: &Run,
     watchdog: Duration,
 ) -> Option<Failure> {
-    let hash = child::hash_in_child(target, file)?;
+    if child::is_child() {
+        return None;
+    }
+    let unrun = |why: &str| {
+        let file = below_workspace(file);
+        say(&format!("sim: not run in another process: {} {why}", file.display()));
+    };
+    let Some(hash) = child::hash_in_child(target, file) else {
+        unrun("has no history there");
+        return None;
+    };
     if hash == first.hash {
         return None;
     }
     if is_replaced(target, file, first, watchdog) {
-        let file = below_workspace(file);
-        say(&format!("sim: not run in another process: {} has other bytes now", file.display()));
+        unrun("has other bytes now");
         return None;
     }
     let text = "another process made another history of the same input".to_owned();

@@ -31,13 +31,15 @@ impl Excerpt {
         let all = telling().count();
         if all <= WHOLE_MAX {
             let lines = telling().map(|entry| trace.entry(&entry)).collect();
-            return Excerpt { what: format!("{all} lines"), lines };
+            let what = if all == 1 { "1 line".to_owned() } else { format!("{all} lines") };
+            return Excerpt { what, lines };
         }
         let last = all - LAST;
         let before = telling().enumerate().take(last).filter(|(_, entry)| is_notable(entry));
         let before: Vec<_> = before.collect();
         let shown = &before[before.len().saturating_sub(BEFORE_MAX)..];
-        let what = format!("the last {LAST} of {all} lines{}", what_of(before.len()));
+        let before_them = what_of(before.len());
+        let what = format!("the last {LAST} of {all} lines{before_them}; SIM_TRACE=text has all");
         let (mut lines, mut next) = (Vec::new(), 0);
         for (index, entry) in shown.iter().cloned().chain(telling().enumerate().skip(last)) {
             if index > next {
@@ -109,7 +111,10 @@ mod tests {
         let excerpt = Excerpt::new(&history(60, &[3]).trace());
         assert_eq!((excerpt.what.as_str(), excerpt.lines.len()), ("60 lines", 60));
         let excerpt = Excerpt::new(&history(61, &[]).trace());
-        assert_eq!((excerpt.what.as_str(), excerpt.lines.len()), ("the last 30 of 61 lines", 31));
+        assert_eq!(
+            (excerpt.what.as_str(), excerpt.lines.len()),
+            ("the last 30 of 61 lines; SIM_TRACE=text has all", 31)
+        );
         assert_eq!(words(&excerpt)[..2], ["…", "test note 31"]);
     }
 
@@ -133,7 +138,7 @@ mod tests {
         let mut excerpt = Excerpt::new(&Trace::with_log(&history, &log));
         let end = excerpt.lines.split_off(9);
         expect![[r#"
-            the last 30 of 104 lines; before them controls, warnings and errors: 5
+            the last 30 of 104 lines; before them controls, warnings and errors: 5; SIM_TRACE=text has all
             control 0
             control 1
             …
@@ -152,7 +157,7 @@ mod tests {
         let controls: Vec<u64> = (0..50).collect();
         let excerpt = Excerpt::new(&history(100, &controls).trace());
         let what = "the last 30 of 100 lines; before them controls, warnings and errors: the last 20 \
-                    of 50";
+                    of 50; SIM_TRACE=text has all";
         assert_eq!(excerpt.what, what);
         assert_eq!(words(&excerpt)[..2], ["…", "control 30"]);
         assert_eq!(words(&excerpt)[20..23], ["control 49", "…", "test note 70"]);

@@ -59,15 +59,20 @@
 //! RUSTFLAGS="--cfg tokio_unstable" cargo +nightly fuzz run kv      # with AddressSanitizer
 //! ```
 //! `fmt`, `tmin` and `cmin` take the same `RUSTFLAGS`, or everything is built anew; the commands of
-//! reports have it. They do not have `+nightly`. The corpus is `fuzz/corpus/kv`. Any test that sweeps the target replays what was found, too:
-//! `SIM_INPUT=fuzz/artifacts/kv/… cargo test --test kv`.
+//! reports have it. They do not have `+nightly`. The corpus is `fuzz/corpus/kv`. Any test that sweeps
+//! the target replays what was found, too: `SIM_INPUT=fuzz/artifacts/kv/… cargo test --test kv`.
+//!
+//! `.cargo/rustc-wrap` and `.cargo/config.toml` of this workspace serve a crate of one's own as they
+//! are: then neither `RUSTFLAGS` nor `+nightly` is needed, and runs take less (the next section).
 //!
 //! # How cargo-fuzz builds this workspace on a stable toolchain
 //! cargo-fuzz sets `RUSTFLAGS` itself, which replaces every `rustflags` of a configuration file, and
 //! asks for `-Zsanitizer`, which a stable compiler refuses. The wrapper `.cargo/rustc-wrap` sees
 //! `--cfg fuzzing` and then adds `--cfg tokio_unstable`, and allows `-Z` where a sanitizer is asked
-//! for. It also takes the tracing of comparisons out of the simulator and the crates below it; their
-//! coverage stays. Ordinary builds pass through it unchanged.
+//! for. It also takes the coverage out of the harness, tokio and the crates below it, and the tracing of
+//! comparisons out of the kernel: libFuzzer spends most of its time on what it counts, and what a search
+//! is after is in the system under test ([`search`](super::search) has the numbers). Ordinary builds
+//! pass through it unchanged.
 //!
 //! - `RUSTC_WRAPPER` in the environment (sccache, or empty) replaces the wrapper: then a fuzz build
 //!   with a sanitizer fails on stable, and one without says at its start that `select!` is not

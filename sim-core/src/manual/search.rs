@@ -27,8 +27,9 @@
 //! alone. One mutation in four puts any bytes in every lane, which is a run of a sweep: without it the
 //! rows of the mutator took three to six times as long. Marks are for the maze: with them four of five
 //! seeds find its bug, and two without them; all five where the harness is not covered, in a quarter of
-//! the runs, since then what a run keeps an input for is mostly its states. Between the last three rows of the other systems ten
-//! seeds tell no difference: the value profile is not in the commands.
+//! the runs: what libFuzzer keeps an input for is mostly its states then. Between the rows with our
+//! mutator ten seeds tell no difference for the other systems: the value profile is not in the
+//! commands.
 //!
 //! The last row is what `cargo fuzz` builds: no coverage of the harness, tokio and what is below it
 //! (`.cargo/rustc-wrap`). The rows above were measured with it. Forty seeds of lease tell no difference
@@ -36,7 +37,6 @@
 //! either), and 1,500 runs take 7.8 s of processor time with it and 3.3 without; of echo 2.8 and 1.1, of
 //! gateway 38 and 25.
 //!
-//! All these searches begin with
-//! inputs of any length (`-len_control=0`), as with our mutator they always do. With libFuzzer's
-//! default, which begins with short ones, the two rows without it found nothing in 3,000 runs of echo
-//! and queue.
+//! All these searches begin with inputs of any length (`-len_control=0`), as with our mutator they
+//! always do. With libFuzzer's default, which begins with short ones, the two rows without it found
+//! nothing in 3,000 runs of echo and queue.

@@ -54,7 +54,7 @@ fn a_report_is_in_its_order_and_in_columns() {
             expected: nothing
             got:      a note, of operation 1
           plan:   notes=2
-          trace:  the last 30 of 64 lines; before them controls, warnings and errors: 1
+          trace:  the last 30 of 64 lines; before them controls, warnings and errors: 1; SIM_TRACE=text has all
             …
               3.000000000 client       WARN awake number=2
             …

@@ -57,6 +57,7 @@ pub mod replay;
 pub mod report;
 pub mod route;
 pub mod run;
+mod running;
 mod screen;
 pub mod seed;
 mod self_check;

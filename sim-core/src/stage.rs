@@ -6,6 +6,7 @@
 
 use crate::failure::{Class, Failure};
 use crate::run::{Input, Run, Target, run_watched};
+use crate::running::Seeds;
 use hostsim::kernel::HostId;
 use hostsim::seam::ThreadWatch;
 use hostsim::world::World;
@@ -72,6 +73,7 @@ pub(crate) struct Stage {
     runs: Receiver<Box<Run>>,
     watch: Arc<Watch>,
     watchdog: Duration,
+    _seeds: Seeds,
 }
 
 impl Stage {
@@ -81,16 +83,19 @@ impl Stage {
         let (inputs, to_run) = channel::<Input>();
         let (sender, runs) = channel();
         let watch = Arc::<Watch>::default();
-        let (target, watched) = (target.clone(), watch.clone());
+        let seeds = Seeds::of(target);
+        let (target, watched, tell) = (target.clone(), watch.clone(), seeds.teller());
         std::thread::spawn(move || {
             for input in to_run {
-                if sender.send(Box::new(run_watched(&target, &input, watchdog, &watched))).is_err()
-                {
+                tell(if let Input::Seed(seed) = input { Some(seed) } else { None });
+                let run = run_watched(&target, &input, watchdog, &watched);
+                tell(None);
+                if sender.send(Box::new(run)).is_err() {
                     return;
                 }
             }
         });
-        Stage { inputs, runs, watch, watchdog }
+        Stage { inputs, runs, watch, watchdog, _seeds: seeds }
     }
 
     /// Asks for a run; [`Stage::take`] gives it.

@@ -77,6 +77,26 @@ fn searches_in_another_process() {
     fuzz::one(&stuck(), fuzz::Case(&failing.tape.to_bytes()));
 }
 
+/// Ends the process in runs with one number.
+fn leaves() -> Target {
+    Target::new("leaves", |sim: &mut Sim| {
+        let batch = sim.dimension("batch", 255);
+        sim.client("client", move |_| async move {
+            if batch == 200 {
+                std::process::exit(7);
+            }
+        });
+    })
+}
+
+/// What the process does that a node ends.
+#[test]
+fn is_left_by_a_node() {
+    if folder().is_some() {
+        sweep::sweep(&leaves(), &Seeds::range(0..u64::MAX), &Settings::default());
+    }
+}
+
 /// Starts a test of this binary in a process of its own, which has a folder of its own.
 fn start(test: &str, name: &str) -> (Child, BufReader<ChildStderr>, PathBuf) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -174,4 +194,23 @@ fn a_search_that_is_killed_while_it_shrinks_left_the_input_that_failed() {
     let bytes = std::fs::read(&files[0]).expect("the file can be read");
     let failure = run::run(&stuck(), &Input::Bytes(bytes), WATCHDOG).failure;
     assert_eq!(failure.map(|failure| failure.message).as_deref(), Some("a batch of 200 is lost"));
+}
+
+#[test]
+fn a_node_that_ends_the_process_leaves_the_line_that_replays_its_run() {
+    let (mut child, stderr, folder) = start("is_left_by_a_node", "left");
+    let mut lines = stderr.lines();
+    let line = wait_for(&mut lines, "sim: the process ends in the middle of a run: replay=`");
+    assert_eq!(child.wait().expect("it ended").code(), Some(7));
+    let (_, seed) = line.split_once("SIM_SEEDS=").expect("it names a seed");
+    let seed: u64 = seed.split(' ').next().and_then(|seed| seed.parse().ok()).expect("a seed");
+    assert!(line.contains("--test killed is_left_by_a_node"), "{line}");
+    let batch = run::run(&batches(), &Input::Seed(seed), WATCHDOG).plan;
+    assert!(batch.to_string().contains("batch=200"), "that seed ends it: {batch}");
+    drop(std::fs::remove_dir_all(folder));
+}
+
+/// As [`leaves`], and nobody leaves.
+fn batches() -> Target {
+    Target::new("batches", |sim: &mut Sim| drop(sim.dimension("batch", 255)))
 }

@@ -41,6 +41,23 @@ impl Drop for Back {
     }
 }
 
+/// Has a function called when the process ends by `exit(3)`, as `std::process::exit` ends it; on the
+/// thread that calls that, which may be one of a program in a run.
+///
+/// ```
+/// use hostsim::seam::outside::at_exit;
+///
+/// extern "C" fn tell() {
+///     eprintln!("it ends");
+/// }
+/// at_exit(tell);
+/// ```
+pub fn at_exit(work: extern "C" fn()) {
+    // SAFETY: a function of this program, which is there as long as the process. Where there is no
+    // room for one more it is not called.
+    unsafe { libc::atexit(work) };
+}
+
 /// The real monotonic clock, by a system call of its own.
 ///
 /// ```

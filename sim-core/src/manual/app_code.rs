@@ -19,7 +19,7 @@
 //! - **Keep state in the program's own values.** A static stays from one life of a node to the next,
 //!   and from one run to the next.
 //! - **End by returning.** [`Process::exit`](crate::Process::exit) ends the node,
-//!   `std::process::exit` the test.
+//!   `std::process::exit` the test, which then says in which run.
 //!
 //! # What leaks
 //! | what a program does | what comes of it |

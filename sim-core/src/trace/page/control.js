@@ -27,8 +27,9 @@ function render() {
   draw(view, context);
 }
 
-/** Draws with the next frame. */
+/** Draws with the next frame; where things are is so at once. */
 function ask() {
+  keepInside();
   if (isAsked) return;
   isAsked = true;
   requestAnimationFrame(render);

@@ -13,8 +13,9 @@ use std::sync::{Mutex, Once};
 /// The runs that go on, by number.
 static RUNNING: Mutex<BTreeMap<u64, Running>> = Mutex::new(BTreeMap::new());
 
-/// Stands for the seed in a command.
+/// Stands for the seed in a command, and what it follows there.
 const SEED: &str = "N";
+const VARIABLE: &str = "SIM_SEEDS=";
 
 struct Running {
     /// The command that makes a run again, but for its seed.
@@ -65,7 +66,8 @@ extern "C" fn tell() {
     outside_of_run(|| {
         let Ok(running) = RUNNING.try_lock() else { return };
         for (replay, seed) in running.values().filter_map(|now| Some((&now.replay, now.seed?))) {
-            let replay = replay.replacen("SIM_SEEDS=N", &format!("SIM_SEEDS={seed}"), 1);
+            let replay =
+                replay.replacen(&format!("{VARIABLE}{SEED}"), &format!("{VARIABLE}{seed}"), 1);
             // A panic must not go through what calls this.
             let line = format!("sim: the process ends in the middle of a run: replay=`{replay}`");
             drop(std::panic::catch_unwind(|| say(&line)));

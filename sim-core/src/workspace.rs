@@ -7,6 +7,7 @@
 use serde::Deserialize;
 use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// What a manifest says of the folder that it is in.
 #[derive(Deserialize)]
@@ -45,9 +46,11 @@ impl Manifest {
     }
 }
 
-/// The folder of the workspace; the current one where there is none.
+/// The folder of the workspace; the current one where there is none. It is looked for once: manifests
+/// are not read for each failure, and a program that goes to another folder moves nothing.
 pub(crate) fn workspace() -> PathBuf {
-    of(&env::current_dir().unwrap_or_default())
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    FOUND.get_or_init(|| of(&env::current_dir().unwrap_or_default())).clone()
 }
 
 fn of(here: &Path) -> PathBuf {
